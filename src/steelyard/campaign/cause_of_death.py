@@ -1,52 +1,48 @@
-"""Find why a launch died or hangs: from the output of its ranks and its launcher, and from /proc."""
+"""Find why a launch died or hangs, from the output of its ranks and its launcher."""
 
 from __future__ import annotations
 
-import platform
 import re
 import signal
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from enum import Enum
+from functools import partial
 from pathlib import Path
 
-from steelyard.base.foreign import shortened
-from steelyard.records.schema import Launch, Place
-from steelyard.system.process import process_state
+from steelyard.campaign.causes import CAUSES, EXIT, SSH, UNREACHED, ends_at_once, known_cause
+from steelyard.campaign.last_words import failures_told, quoted, quoted_word
+from steelyard.records.failure_kinds import CLOSING, STARTING
+from steelyard.records.schema import Place
+
+
+class LaunchPhase(Enum):
+    """How far a launch has come: before its ranks measure, within a test case, after the last one."""
+
+    STARTING = STARTING
+    MEASURING = ""
+    CLOSING = CLOSING
+
+    @property
+    def word(self) -> str:
+        """With what the reason begins."""
+        return self.value
+
 
 _CRASH = re.compile(r"steelyard: rank (\d+): died of signal (\d+)")
-_SENTENCE = re.compile(r"steelyard: rank (\d+): (.+)")
-_OTHER_LAUNCHER = "unsupported PMI version"  # MPICH 5 in MPI_Init, under the mpiexec of Open MPI
-# Launchers' messages about ranks that signals ended: Open MPI names the first one, Hydra its pid. Intel's
-# Hydra names all that did not leave by themselves, also those that it then killed.
-_BY_RANK = re.compile(r"process rank (?P<rank>\d+) with PID \d+ on node \S+ exited on signal (?P<signal>\d+)")
+_SENTENCE = re.compile(r"steelyard: rank (\d+): (?!died of signal|exit was called)(.+)")
+# Launchers' messages about ranks that signals ended: Open MPI names the first one, Slurm it or several, Hydra
+# its pid. Intel's Hydra names all that did not leave by themselves, also those that it then killed.
+_BY_RANK = re.compile(
+    r"process rank (?P<rank>\d+) with PID \d+ on node \S+ exited on signal (?P<signal>\d+)",
+)
+_BY_TASK = re.compile(
+    r"srun: error: \S+: tasks? (?P<rank>\d+)[\d,-]*: "
+    r"(?P<words>[A-Z][A-Za-z]+(?: [A-Za-z]+){0,4})(?: \(core dumped\))?$",
+    re.MULTILINE,
+)
 _BY_RANKS = re.compile(r"RANK (?P<rank>\d+) PID \d+ RUNNING AT \S+\s+=\s+KILLED BY SIGNAL: (?P<signal>\d+)")
-# Launchers' messages about a lost host. Hydra's is a failed assertion in its source.
-_LOST = (
-    re.compile(
-        r"lost communication with a remote daemon.*?Remote daemon:[^\n]* on node (?P<host>\S+)", re.DOTALL
-    ),
-    re.compile(r"Node failure on (?P<host>\S+)"),
-    re.compile(r"STEP \S+ ON (?P<host>\S+) CANCELLED [^\n]*DUE TO NODE FAILURE"),
-    re.compile(r"lost communication with a remote daemon"),
-    re.compile(r"control_cb \([^)]*\): assert \(!closed\) failed"),
-)
-# Launchers' messages about a program that is missing on a host, or may not be run. Open MPI's exit code then
-# is that of a signal, 132.
-_MISSING = (
-    re.compile(
-        r"could not access\s+or execute an executable:.*?Executable: (?P<path>\S+)\s+Node: (?P<host>\S+)",
-        re.DOTALL,
-    ),
-    re.compile(r"@(?P<host>[^\s\]]+)\] HYDU_create_process .*?execvp error on file (?P<path>\S+)"),
-    re.compile(r"slurmstepd: error: execve\(\): (?P<path>\S+): "),
-)
-# Messages of Open MPI and PRRTE if a host does not start their daemon; the message of ssh stands before.
-_UNREACHED = re.compile(r"(?:ORTE|PRTE) was unable to reliably start one or more daemons")
-# Last messages of ssh on a host that it cannot reach or enter. MPICH then waits forever, and says nothing.
-_SSH = re.compile(
-    r"^(?:ssh: .+|Host key verification failed\.|\S+@\S+: Permission denied \(.+\)\.)\r?$", re.MULTILINE
-)
-# The loader's message about a missing library.
-_NO_LIBRARY = re.compile(r"^(?P<path>\S+): error while loading shared libraries: (?P<what>.+)$", re.MULTILINE)
+_BY_PID = re.compile(r"PID (\d+) RUNNING AT (?:.|\n)*?EXIT STRING: .*\(signal (\d+)\)")
+_BY_LAUNCHERS = (signal.SIGTERM, signal.SIGKILL)  # with which Hydra ends the others when a rank has left
 # Slurm's messages when it ends our job: a launch that died then says nothing about its test case.
 _JOB_ENDS = re.compile(
     r"Unable to create step for job \d+: (?:Job/step already completing or completed|Expired or invalid job)"
@@ -54,35 +50,51 @@ _JOB_ENDS = re.compile(
     r"|JOB \S+ ON \S+ CANCELLED AT "
 )
 _STARVED = re.compile(r"oom[_-]kill", re.IGNORECASE)  # as Slurm says it
-_BY_PID = re.compile(r"PID (\d+) RUNNING AT (?:.|\n)*?EXIT STRING: .*\(signal (\d+)\)")
-# Libraries' messages before they end a launch: MPICH and Intel give the cause, Open MPI does not. The exit
+# Libraries' messages before they end a launch: MPICH and Intel give the cause, Open MPI at times. The exit
 # code is then any number.
 _FATAL = re.compile(
     r"^Abort\(\d+\)[^\n]*?: (?P<what>Fatal error in [^\n]+?)(?:, error stack)?:?\n"
     r"(?P<stack>(?:(?!Abort)\S+\(\d+\)\.*:[^\n]*\n?)*)",
     re.MULTILINE,
 )
+_MPI_ABORT = re.compile(
+    r"MPI_ABORT was invoked on rank (?P<rank>\d+) in communicator [^\n]*\s+with errorcode (?P<code>-?\d+)\.?"
+    r"|^Abort\((?P<code2>-?\d+)\) on node (?P<rank2>\d+) [^\n]*: application called MPI_Abort[^\n]*",
+    re.MULTILINE,
+)
 _ABORTED = re.compile(r"^Abort\(\d+\)|MPI_ABORT was invoked|MPI_ERRORS_ARE_FATAL", re.MULTILINE)
-_SHELL = 128  # plus its number: the exit code of a shell whose child was ended by a signal
-_QUOTED_LINES, _QUOTED_LETTERS = 3, 300
-# States of a process that cannot continue by itself; None: there is no such process.
-_HELD = {"T": "is suspended", "t": "is held by a debugger", None: "is gone", "Z": "is gone"}
+# A hang of which nothing else is known than that, at most what the launch said.
+_BY_ITSELF = re.compile(r"hang: [^;(]*(?:\(it said: |$)")
+_INIT_FAILED = "MPI_Init_thread failed"  # the library's text for its own code, which says less than its stack
 
 
-def hang_words(silent: str, command: Sequence[str], launch: Launch | None) -> str:
+def hang_words(
+    silent: str,
+    command: Sequence[str],
+    phase: LaunchPhase,
+    held: Sequence[str],
+    said: str,
+    *,
+    spans: bool = False,
+) -> str:
     """Explain why the watchdog ended a launch that had written nothing for `silent`, such as `60s`.
 
-    `hang: ...; rank 1 (pid 4711) is suspended`: ranks of this host that cannot continue are named.
+    `hang: ...; rank 1 (pid 4711) is suspended`: what is `held` cannot continue by itself.
     """
-    if launch is None:
-        return f"hang: {Path(command[0]).name} had not begun to measure after {silent}, ended by the watchdog"
-    here = platform.node()
-    held = [
-        f"; rank {place.rank} (pid {place.pid}) {_HELD[state]}"
-        for place in launch.places
-        if place.host == here and place.pid > 0 and (state := process_state(place.pid)) in _HELD
-    ]
-    return f"hang: no record for {silent}, ended by the watchdog{''.join(held)}"
+    launcher = Path(command[0]).name
+    what = {
+        LaunchPhase.STARTING: f"{launcher} had not begun to measure after {silent}",
+        LaunchPhase.MEASURING: f"no record for {silent}",
+        LaunchPhase.CLOSING: f"{launcher} had not ended {silent} after the last record",
+    }[phase]
+    known = partial(known_cause, said, command, starting=phase is LaunchPhase.STARTING, spans=spans)
+    cause = known(rows=(*CAUSES, EXIT))
+    told = quoted("\n".join(failures_told(said)))
+    more = [f"; {words}" for words in (*held, *([cause] if cause else []))]
+    if told and not more:
+        more = [f" (it said{told})"]
+    when = phase.word if phase is LaunchPhase.CLOSING else ""
+    return f"{when}hang: {what}, ended by the watchdog{''.join(more)}"
 
 
 def job_ends(said: str) -> bool:
@@ -90,22 +102,14 @@ def job_ends(said: str) -> bool:
     return _JOB_ENDS.search(said) is not None
 
 
-def unreached(said: str) -> str | None:
-    """Find what a launcher says of a host that it cannot reach; None if it says none of it."""
-    if ssh := _SSH.search(said):
-        return ssh[0]
-    daemon = _UNREACHED.search(said)
-    return None if daemon is None else said[: daemon.start()]
-
-
 def cannot_begin(said: str) -> bool:
-    """Does a launcher say that a host is not reached, or has no engine? Hydra's other ranks then wait."""
-    return bool(unreached(said)) or any(pattern.search(said) for pattern in _MISSING)
+    """Does what was said so far mean that a launch never begins to measure? Hydra's other ranks then wait."""
+    return SSH.search(said) is not None or UNREACHED.search(said) is not None or ends_at_once(said)
 
 
 def hung_by_itself(why: str | None) -> bool:
     """Did a point hang by itself, and not because somebody suspended or ended a rank?"""
-    return why is not None and why.startswith("hang") and "; rank" not in why
+    return why is not None and _BY_ITSELF.match(why) is not None
 
 
 def cause_of_death(
@@ -114,57 +118,69 @@ def cause_of_death(
     command: Sequence[str],
     places: Sequence[Place] = (),
     *,
-    began: bool = True,
+    phase: LaunchPhase = LaunchPhase.MEASURING,
     starved: bool = False,
+    spans: bool = False,
 ) -> str:
     """Find why a launch died, from its exit code (negative: a signal) and the output of its ranks and its
     launcher.
 
-    `places` are those of its ranks, as far as it wrote them; `began`: it measured, and died within a point;
-    `starved`: the kernel of this host ended processes for lack of memory meanwhile.
+    `places` are those of its ranks, as far as it wrote them; `phase` is the one in which it died; `starved`:
+    the kernel of this host ended processes for lack of memory meanwhile; `spans`: it was over several hosts.
     """
-    when = "" if began else "start-up: "
-    if lost := next((match for pattern in _LOST if (match := pattern.search(said))), None):
-        host = shortened(lost["host"], _QUOTED_LETTERS) if lost.groupdict() else "a host"
-        return f"{when}node: {Path(command[0]).name} has lost {host}"
-    if missing := next((match for pattern in _MISSING if (match := pattern.search(said))), None):
-        path, host = (
-            shortened(missing.groupdict().get(key) or "a host", _QUOTED_LETTERS) for key in ("path", "host")
-        )
-        return f"{when}launcher: {path} cannot be run on {host}; --stage brings the engine there"
-    if began and _UNREACHED.search(said):  # what started the daemon has ended, as ssh does with its host
-        return f"node: {Path(command[0]).name} has lost a host"
-    if not began and (told := unreached(said)):
-        return f"{when}node: {Path(command[0]).name} cannot reach a host{_quoted(told)}"
-    if library := _NO_LIBRARY.search(said):
-        path, what = (shortened(library[key], _QUOTED_LETTERS) for key in ("path", "what"))
-        return f"{when}launcher: {path} cannot be run on a host: {what}; install the MPI on all hosts"
+    launcher = Path(command[0]).name
+    known = partial(known_cause, said, command, starting=phase is LaunchPhase.STARTING, spans=spans)
+    if cause := known():
+        return phase.word + cause
+    if unreached := _unreached(said, launcher, phase):
+        return phase.word + unreached
     if killed := _killed(code, said, command, places):
         number, who = killed
         if number == signal.SIGKILL and (starved or _STARVED.search(said)):
-            return f"{when}memory: the kernel ended {who}, for there was none left"
-        return f"{when}signal {number} ({_name(number)}) on {who}"
+            return f"{phase.word}memory: the kernel ended {who}, for there was none left"
+        return f"{phase.word}signal {number} ({_name(number)}) on {who}{quoted(said)}"
+    if told := _told(said) or known(rows=(EXIT,)):
+        return f"{phase.word or 'abort: '}{told.removeprefix('abort: ')}"
+    when = {
+        LaunchPhase.STARTING: f"{launcher} ended with code {code} before anything was measured",
+        LaunchPhase.MEASURING: f"abort: the launch ended with code {code} in the middle of the test case",
+        LaunchPhase.CLOSING: f"the launch ended with code {code} after its last test case",
+    }[phase]
+    return f"{phase.word}{when}{quoted(said) or ': it said nothing'}"
+
+
+def _unreached(said: str, launcher: str, phase: LaunchPhase) -> str | None:
+    """Explain that a host cannot be reached, or no longer, by ssh's last words; None if nobody says so."""
+    ssh, daemon = SSH.search(said), UNREACHED.search(said)
+    if not ssh and not daemon:
+        return None
+    words = quoted(ssh[0]) if ssh else quoted(said[: daemon.start()] if daemon else "")
+    # What started the daemon has ended in the middle, as ssh does with its host.
+    what = "cannot reach a host" if phase is LaunchPhase.STARTING else "has lost a host"
+    return f"node: {launcher} {what}{words}"
+
+
+def _told(said: str) -> str | None:
+    """Find the sentence of a rank that gave up, or of a library that made it: `rank 1: no clock X`."""
     if sentence := _SENTENCE.search(said):
-        return f"{when or 'abort: '}rank {sentence[1]}: {shortened(sentence[2], _QUOTED_LETTERS)}"
-    if _OTHER_LAUNCHER in said:
-        return (
-            f"{when}'{command[0]}' belongs to another MPI than the library that this engine found; "
-            "use the mpiexec of that library"
-        )
+        words = f"rank {sentence[1]}: {quoted_word(sentence[2])}"
+        rest = quoted(_SENTENCE.sub("", said)) if _INIT_FAILED in sentence[2] else ""
+        return f"{words}; the library said{rest}" if rest else words
     if fatal := _FATAL.search(said):
-        last = fatal["stack"].strip().rpartition("\n")[2].partition(":")[2].strip()
-        text = f"{fatal['what']}: {last}" if last else fatal["what"]
-        return f"{when or 'abort: '}{shortened(text, _QUOTED_LETTERS)}"
-    if not began:
-        ended = f"{Path(command[0]).name} ended with code {code}"
-        return f"start-up: {ended} before anything was measured{_quoted(said)}"
-    return f"abort: the launch ended with code {code} in the middle of the test case"
+        stack = [line.partition(":")[2].strip() for line in fatal["stack"].splitlines()]
+        last = next((text for text in reversed(stack) if text), None)
+        return quoted_word(f"{fatal['what']}: {last}" if last else fatal["what"])
+    if abort := _MPI_ABORT.search(said):
+        rank, number = abort["rank"] or abort["rank2"], abort["code"] or abort["code2"]
+        return f"rank {rank} called MPI_Abort with code {number}{quoted(_MPI_ABORT.sub('', said))}"
+    return None
 
 
 def _killed(code: int, said: str, command: Sequence[str], places: Sequence[Place]) -> tuple[int, str] | None:
     """Find the signal that ended the launch, and its first victim; None if no signal is known.
 
-    Hydra takes the exit code of an abort for a signal, too.
+    The kernel says it, or a rank, or the launcher in words. An exit code does not: 137 may be that of a shell
+    whose child got a SIGKILL, and that of any program that likes the number.
     """
     if died := _CRASH.search(said):
         return int(died[2]), f"rank {died[1]}"
@@ -172,16 +188,25 @@ def _killed(code: int, said: str, command: Sequence[str], places: Sequence[Place
         return int(died["signal"]), f"rank {died['rank']}"
     if all_died := {int(died["rank"]): int(died["signal"]) for died in _BY_RANKS.finditer(said)}:
         return _killed_first(all_died, {place.rank for place in places})
+    if all_died := dict(_tasks(said)):
+        return next(iter(all_died.values())), f"rank {next(iter(all_died))}"
     if _ABORTED.search(said):
         return None
-    if died := _BY_PID.search(said):
+    if (died := _BY_PID.search(said)) and not (int(died[2]) in _BY_LAUNCHERS and EXIT.said.search(said)):
         rank = next((place.rank for place in places if place.pid == int(died[1])), None)
         return int(died[2]), "a rank" if rank is None else f"rank {rank}"
     if code < 0:
         return -code, "rank 0" if _is_lone(command) else Path(command[0]).name
-    if code > _SHELL and code - _SHELL in set(signal.Signals):
-        return code - _SHELL, "a rank"
     return None
+
+
+def _tasks(said: str) -> Iterator[tuple[int, int]]:
+    """List the ranks that signals ended as srun says it, and the signals: those that it sent itself last."""
+    names = {signal.strsignal(number): int(number) for number in signal.Signals}
+    died = [
+        (int(one["rank"]), names[one["words"]]) for one in _BY_TASK.finditer(said) if one["words"] in names
+    ]
+    yield from sorted(died, key=lambda one: one[1] in (signal.SIGKILL, signal.SIGTERM))
 
 
 def _killed_first(died: Mapping[int, int], ranks: Collection[int]) -> tuple[int, str] | None:
@@ -201,10 +226,3 @@ def _is_lone(command: Sequence[str]) -> bool:
 
 def _name(number: int) -> str:
     return signal.Signals(number).name if number in set(signal.Signals) else "unknown"
-
-
-def _quoted(said: str) -> str:
-    """Quote a launcher's message without its rules and frames: `: no such host: mars`."""
-    lines = [line.strip(" =-*\t") for line in said.splitlines()]
-    told = " / ".join([line for line in lines if line][:_QUOTED_LINES])
-    return f": {shortened(told, _QUOTED_LETTERS)}" if told else ": it said nothing"

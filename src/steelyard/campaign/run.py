@@ -20,9 +20,9 @@ from msgspec import Struct
 
 from steelyard.base.errors import MeasurementError
 from steelyard.base.plural import counted
-from steelyard.base.units import parse_seconds
 from steelyard.campaign.budget import Budget, budget_of, estimate
 from steelyard.campaign.cause_of_death import (
+    LaunchPhase,
     cannot_begin,
     cause_of_death,
     hang_words,
@@ -41,9 +41,10 @@ from steelyard.campaign.folder import finished
 from steelyard.campaign.hold import Hold
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob, alike, plan_jobs
 from steelyard.campaign.lock import Lock
+from steelyard.campaign.patience import patience_seconds, phase_of, silent_words
 from steelyard.campaign.spread import Spread, Waits, spread_of, spread_words
 from steelyard.campaign.started import LIBRARIES
-from steelyard.campaign.where import ask_ranks
+from steelyard.campaign.where import ask_ranks, held_words
 from steelyard.engines.build import Engine
 from steelyard.launch.command import LaunchCommand, plan_launch
 from steelyard.plan.arrivals import arrival_lines
@@ -52,7 +53,7 @@ from steelyard.plan.resolve import point_line
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint
 from steelyard.records.follow import Tail
 from steelyard.records.job_file import JobFile, append_records
-from steelyard.records.schema import SCHEMA, End, Job, JobMpi, StuckRank
+from steelyard.records.schema import SCHEMA, End, Job, JobMpi, StuckRank, Watch
 from steelyard.system.kernel_settings import oom_kills, read_settings
 from steelyard.system.leftovers import leftovers_removed
 from steelyard.system.machine import read_machine
@@ -62,7 +63,6 @@ from steelyard.system.process import Child
 _POLL_SECONDS = 0.2  # between checks of the records; the end of a launch is noticed at once
 _WAIT_SECONDS = 0.2  # between checks whether a wait is still wanted
 _HOLD_SECONDS = 0.005  # between checks while ranks wait for this process
-_LASTING = 60  # times the patience, for ops whose repetitions may last minutes, as kernels of large classes
 _MOST_DEATHS = 2  # of launches alike that never began to measure: the others are skipped
 HUNG_BEFORE = "it hung in an earlier launch"
 _NEVER_BEGAN = "launches like this one died before they began to measure"
@@ -92,7 +92,7 @@ def run_campaign(
     (folder / "records").mkdir(exist_ok=True)
     done = {key: end for key, end in finished(folder).items() if not (retry_failed and is_failure(end))}
     spared = {index: HUNG_BEFORE for (_, index), end in done.items() if hung_by_itself(end.why)}
-    deaths = Counter[LaunchGroup]()
+    lessons = _Lessons(spared, Counter(), set())
     jobs = plan_jobs(campaign, plan.launches, done)
     remaining = sum(len(job.points) for job in jobs)
     budget = budget_of(plan, rounds * remaining)
@@ -108,7 +108,7 @@ def run_campaign(
             budget = _await(spread, job.launch, budget, listener, is_stopping)
         if is_stopping():
             return
-        seen = (spared, deaths, listener, lock, is_idle, is_stopping)
+        seen = (lessons, listener, lock, is_idle, is_stopping)
         left = _run_job(_Job(folder, plan, campaign.seed, setup, job, budget, remaining, *seen))
         remaining -= len(job.points) - left
         if budget.is_over and remaining > 0:
@@ -135,12 +135,18 @@ def is_failure(end: End) -> bool:
     return end.status == "failed" or (end.status == "skipped" and end.why in SPARED)
 
 
-class _Job(Struct, frozen=True):
-    """The arguments of a job.
-
-    `spared` collects the points to skip in other launches, with the reason; `deaths` counts launches that
-    never began.
+class _Lessons(Struct, frozen=True):
+    """What earlier launches teach: the points to skip in others, with the reason; how many launches alike
+    never began; those that hung after their last test case.
     """
+
+    spared: dict[int, str]
+    deaths: Counter[LaunchGroup]
+    unclosed: set[LaunchGroup]
+
+
+class _Job(Struct, frozen=True):
+    """The arguments of a job."""
 
     folder: Path
     plan: Plan
@@ -149,8 +155,7 @@ class _Job(Struct, frozen=True):
     planned: PlannedJob
     budget: Budget
     remaining: int  # points, of this job and of later ones
-    spared: dict[int, str]
-    deaths: Counter[LaunchGroup]
+    lessons: _Lessons
     listener: Listener
     lock: Lock | None
     is_idle: Callable[[], bool]
@@ -168,15 +173,15 @@ def _run_job(job: _Job) -> int:
     setup = job.setup
     launch = plan_launch(engine, setup.machine, group.request(job.plan), allocation=setup.allocation)
     job.listener(JobStarted(planned.launch, planned.name, planned.points, launch.notes))
-    spared = [point for point in points if point.point in job.spared]
-    points = [point for point in points if point.point not in job.spared]
+    spared = [point for point in points if point.point in job.lessons.spared]
+    points = [point for point in points if point.point not in job.lessons.spared]
     while points or spared:
         path = _free_path(job.folder / "records", planned.name)
         command = _command(job, engine, launch, path)
         append_records(path, [_job_record(job, engine, launch, command)])
         tail = Tail(path)
         for point in spared:
-            _conclude(job, tail, point, "skipped", job.spared[point.point])
+            _conclude(job, tail, point, "skipped", job.lessons.spared[point.point])
         spared = []
         if points:
             with _given(job, points) as hold:
@@ -291,7 +296,6 @@ def _watch(
 ) -> list[PlannedPoint]:
     """Run a launch to its end, however it ends; return the points that are still to be measured."""
     lasting = any(job.setup.ops.all[point.op].lasts for point in points)
-    hang_after = parse_seconds(job.plan.hang_after)
     plans = {point.point: point for point in points}
     hang: str | None = None
     where: tuple[StuckRank, ...] = ()
@@ -304,6 +308,7 @@ def _watch(
     environment = {**os.environ, **launch.environment}
     for name in launch.unset:
         environment.pop(name, None)
+    spans = len(launch.hosts) > 1
     with leftovers_removed(), Child(command, env=environment, mark=mark, held=held) as child:
         quiet_since = time.monotonic()
         watcher.parent = child.pid
@@ -316,10 +321,13 @@ def _watch(
             is_late = job.budget.patience_is_over or (ends and len(plans) < unmeasured)
             if code is not None or is_late or (tail.launch is None and cannot_begin(child.err)):
                 break
-            patience = hang_after * (_LASTING if lasting and tail.launch is not None else 1)
+            phase = phase_of(tail.launch, plans)
+            hung = alike(job.planned.group) in job.lessons.unclosed
+            patience = patience_seconds(job.plan.hang_after, phase, lasting=lasting, hung=hung)
             if time.monotonic() - quiet_since > patience:
-                silent = job.plan.hang_after if patience == hang_after else f"{patience:g}s"
-                hang = hang_words(silent, command, tail.launch)
+                stopped, said = held_words(child.pids(), tail.launch), child.err + child.out
+                silent = silent_words(job.plan.hang_after, patience)
+                hang = hang_words(silent, command, phase, stopped, said, spans=spans)
                 where = ask_ranks(child, tail.launch, job.setup.engines[job.planned.group.mpi])
                 break
             hold.release_if_idle()
@@ -330,36 +338,43 @@ def _watch(
     watcher.look()
     host, places = job.setup.machine.host, tail.launch.places if tail.launch else ()
     ours = {place.pid for place in places if place.host == host}
-    watch = watcher.record(host, ours)
-    append_records(tail.path, [watch])
-    if tail.job is not None:
-        job.listener(LaunchEnded(JobFile(tail.path, tail.job, tail.launch, (), False, watches=(watch,))))
+    phase, starved = phase_of(tail.launch, plans), oom_kills() > kills
+    why = hang
+    if why is None and not is_late and (plans or code != 0) and not job_ends(said):
+        why = cause_of_death(code or 0, said, command, places, phase=phase, starved=starved, spans=spans)
+    ending = why if phase is LaunchPhase.CLOSING else None
+    _conclude_launch(job, tail, watcher.record(host, ours), ending)
     left = [point for point in points if point.point in plans]
-    if not left or is_late:
-        return left  # all is measured, even if it ended badly, in MPI_Finalize; or the time is over
-    if hang is None and job_ends(said):
+    if is_late or phase is LaunchPhase.CLOSING:
+        if hang and phase is LaunchPhase.CLOSING:
+            job.lessons.unclosed.add(alike(job.planned.group))
+        return left
+    if why is None:
         raise MeasurementError(
             "the batch system ends this job; what was finished is kept, and the same command resumes it"
         )
-    began = tail.launch is not None
-    starved = oom_kills() > kills
-    why = hang or cause_of_death(code or 0, said, command, places, began=began, starved=starved)
-    culprits = (
-        left[:1] if tail.launch is not None else left
-    )  # it never began to measure: no point is to blame
-    job.deaths[alike(job.planned.group)] += tail.launch is None
+    culprits = left if phase is LaunchPhase.STARTING else left[:1]  # before it measures, no point is to blame
+    job.lessons.deaths[alike(job.planned.group)] += phase is LaunchPhase.STARTING
     for point in culprits:
         _conclude(job, tail, point, "failed", why, where)
     _spare(job, culprits, why)
     return left[len(culprits) :]
 
 
+def _conclude_launch(job: _Job, tail: Tail, watch: Watch, ending: str | None) -> None:
+    """Write what was seen from outside while a launch ran, and how it ended after its last test case."""
+    watch = msgspec.structs.replace(watch, ending=ending)
+    append_records(tail.path, [watch])
+    if tail.job is not None:
+        job.listener(LaunchEnded(JobFile(tail.path, tail.job, tail.launch, (), False, watches=(watch,))))
+
+
 def _spare(job: _Job, culprits: list[PlannedPoint], why: str) -> None:
     """Skip points in later launches, because they would cost too much time."""
     if hung_by_itself(why):
-        job.spared.update((point.point, HUNG_BEFORE) for point in culprits)
-    elif job.deaths[alike(job.planned.group)] >= _MOST_DEATHS:
-        job.spared.update((point.point, _NEVER_BEGAN) for point in job.planned.group.points)
+        job.lessons.spared.update((point.point, HUNG_BEFORE) for point in culprits)
+    elif job.lessons.deaths[alike(job.planned.group)] >= _MOST_DEATHS:
+        job.lessons.spared.update((point.point, _NEVER_BEGAN) for point in job.planned.group.points)
 
 
 def _hear(job: _Job, tail: Tail, plans: dict[int, PlannedPoint]) -> bool:

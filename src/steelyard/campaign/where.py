@@ -1,4 +1,7 @@
-"""Find where the ranks of a hanging launch are: a signal makes them write it on standard error."""
+"""Find where the ranks of a hanging launch are, who is held, and which host is gone.
+
+A signal makes ranks write where they are on standard error.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,15 @@ import platform
 import re
 import signal
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from steelyard.base.foreign import visible
 from steelyard.engines.build import Engine
 from steelyard.records.schema import Launch, StuckRank
 from steelyard.system.functions import functions_of
-from steelyard.system.process import Child
+from steelyard.system.process import Child, process_state
+from steelyard.system.process_stat import process_stat
 
 _SAID = re.compile(
     r"steelyard: rank (?P<rank>\d+) is in point -?\d+ \((?P<op>[^)\n]*)\), "
@@ -23,6 +28,44 @@ _HERE_SECONDS, _THERE_SECONDS = 0.5, 2.0  # until ranks of this host have writte
 _LOOK_SECONDS = 0.01
 _MOST_CALLS = 24
 _MOST_LETTERS = 100  # of a call
+# States of a process that cannot continue by itself; of a rank also that there is none any more.
+_HELD = {"T": "is suspended", "t": "is held by a debugger"}
+_GONE = {None: "is gone", "Z": "is gone"}
+# Variables by which launchers tell a process its rank.
+_RANK = re.compile(rb"(?:^|\0)(?:OMPI_COMM_WORLD_RANK|PMI_RANK|PMIX_RANK|SLURM_PROCID)=(\d+)(?:\0|$)")
+_ENGINE = "steelyard"  # how the names of processes that run an engine begin
+
+
+def held_words(pids: Iterable[int], launch: Launch | None) -> list[str]:
+    """Name what cannot continue by itself, of a launch's processes on this host, the ranks first.
+
+    `rank 1 (pid 4711) is suspended`, `mpiexec (pid 4700) is held by a debugger`. `launch` is None before it
+    measures: the ranks are then told by their environment.
+    """
+    here = platform.node()
+    places = launch.places if launch else ()
+    ranks = {place.pid: place.rank for place in places if place.host == here and place.pid > 0}
+    return [words for _, words in sorted(_held({*pids, *ranks}, ranks))]
+
+
+def _held(pids: Iterable[int], ranks: dict[int, int]) -> Iterator[tuple[bool, str]]:
+    """Yield whether it is no rank, and the words, for each process that is held."""
+    for pid in sorted(pids):
+        state = process_state(pid)
+        if (what := _HELD.get(state or "") or (_GONE.get(state) if pid in ranks else None)) is None:
+            continue
+        stat = process_stat(pid)
+        name = visible(stat.name) if stat else ""
+        rank = ranks.get(pid, _told_rank(pid) if name.startswith(_ENGINE) else None)
+        yield rank is None, f"{name if rank is None else f'rank {rank}'} (pid {pid}) {what}"
+
+
+def _told_rank(pid: int) -> int | None:
+    try:
+        found = _RANK.search(Path(f"/proc/{pid}/environ").read_bytes())
+    except OSError:
+        return None
+    return int(found[1]) if found else None
 
 
 def ask_ranks(child: Child, launch: Launch | None, engine: Engine) -> tuple[StuckRank, ...]:

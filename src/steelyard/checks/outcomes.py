@@ -10,16 +10,10 @@ from steelyard.base.plural import counted
 from steelyard.base.units import format_values
 from steelyard.checks.evidence import Evidence, listed, sentences
 from steelyard.records.campaign_file import AROUND
+from steelyard.records.failure_kinds import remedies
 from steelyard.results.row import Row
 
 _AROUND = {name: f"--{option}" for option, name in AROUND.items()}  # the option that set each
-# Kind of failure -> what helps besides.
-_HELP = {
-    "hang": "For a hang, try another MPI.",
-    "node": "Leave a lost host out of the allocation.",
-    "memory": "Give smaller messages, or fewer ranks per host.",
-    "start-up": "If nothing starts, try the launcher alone: mpiexec -n 2 hostname.",
-}
 
 
 @check(
@@ -77,8 +71,7 @@ def _alone(seen: Evidence) -> str:
     words += [word for name, value in plan.omp.items() for word in ("--omp", f"{name}={value}")]
     for name, value in plan.env.items():
         words += [_AROUND[name], value] if name in _AROUND else ["--env", f"{name}={value}"]
-    whys = [row.why or "" for row in _failed(seen) if row.mpi]
-    more = [text for kind, text in _HELP.items() if any(why.startswith(kind) for why in whys)]
+    more = remedies(row.why or "" for row in _failed(seen))
     return " ".join([f"Measure it alone: {shlex.join(['steelyard', 'run', *words])}.", *more])
 
 
@@ -96,6 +89,24 @@ def failed(seen: Evidence) -> str | None:
 
 def _failed(seen: Evidence) -> list[Row]:
     return [row for row in seen.rows if row.status == "failed" and not _is_wrong(row)]
+
+
+@check(
+    "closing",
+    ERROR,
+    "Launches that did not end well",
+    why="All test cases were measured, and then a rank died, hung or gave an exit code, as in MPI_Finalize. "
+    "The numbers stand; what a program writes at its end would be lost.",
+    remedy="Look at what the launch said. If another MPI ends well, report it to the makers of this one.",
+)
+def unclosed(seen: Evidence) -> str | None:
+    """Find launches that ended badly after their last test case."""
+    endings: dict[str, list[str]] = {}
+    for file in seen.measured.files:
+        for watch in file.watches:
+            if watch.ending is not None:
+                endings.setdefault(watch.ending, []).append(file.job.job)
+    return sentences(f"{', '.join(jobs)}: {ending}" for ending, jobs in endings.items())
 
 
 @check(

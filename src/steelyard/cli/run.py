@@ -61,6 +61,9 @@ EXAMPLES = {
 }
 
 
+UNCLOSED = "unclosed"  # beside the statuses of test cases: a launch ended badly after its last one
+
+
 def known_names() -> dict[str, tuple[str, ...]]:
     """List the values of --method, --rule, --clock and --sync, if an engine exists that need not be built."""
     engine = ready_solo_engine()
@@ -107,7 +110,9 @@ def finish(ended: set[str], folder: Path) -> None:
         tell(f"some test cases failed; --out {folder} --retry failed measures them again")
     elif "ok" not in ended:
         tell("steelyard: nothing was measured; the lines above say why")
-    if "failed" in ended or "ok" not in ended:
+    elif UNCLOSED in ended:
+        tell("all test cases were measured, and a launch did not end well; the lines above say how")
+    if "failed" in ended or UNCLOSED in ended or "ok" not in ended:
         raise typer.Exit(MeasurementError.exit_code)
 
 
@@ -221,7 +226,8 @@ def measure_and_show(
     line(f"report:  {report_measured(results, found)}")
     if plan.arms:
         line(f"verdict: steelyard compare {folder}")
-    return {row.status for row in results.rows}
+    unclosed = any(watch.ending is not None for file in results.measured.files for watch in file.watches)
+    return {row.status for row in results.rows} | ({UNCLOSED} if unclosed else set())
 
 
 def _print_verdicts(plan: Plan, results: ReadFolder) -> bool:

@@ -398,7 +398,8 @@ class Watch(_Record, frozen=True, tag="watch"):
     """Other work on this host during a launch, as the package saw it from outside, in `looks` looks.
 
     `processes` are those outside the launch that used most CPU time, the busiest first. `cost_ns` is the cost
-    of looking. `load` is the mean of the last minute, when the launch began and when it ended.
+    of looking. `load` is the mean of the last minute, when the launch began and when it ended. `ending` is
+    what went wrong after the last test case had ended, as in MPI_Finalize.
     """
 
     host: str
@@ -407,6 +408,7 @@ class Watch(_Record, frozen=True, tag="watch"):
     cost_ns: Count
     load: tuple[Amount, ...] = ()
     processes: tuple[Busy, ...] = ()
+    ending: str | None = None
 
 
 class StuckRank(_Part, frozen=True):

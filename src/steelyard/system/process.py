@@ -185,6 +185,10 @@ class Child:
         _signal_all(sent, number)
         return sent
 
+    def pids(self) -> list[int]:
+        """List its processes."""
+        return list(self._family())
+
     def stop(self, grace: float = _GRACE_SECONDS) -> None:
         """End it and all that it started: TERM to its group, `grace` seconds later KILL to what is left.
 

@@ -1,0 +1,47 @@
+"""The kinds of failure, with which the reason of an `end` record begins, and what helps against each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+STARTING, CLOSING = "start-up: ", "closing: "  # before the kind, of what died before or after all test cases
+
+# How a reason begins, without the two words above, and what helps. The first one that fits counts.
+_REMEDIES = (
+    (r"hang: .*is suspended", "Continue what is suspended (kill -CONT and its pid), or end it."),
+    (r"hang: .*debugger", "Let the debugger go on, or end it."),
+    (r"hang", "For a hang, try another MPI."),
+    (r"node", "Leave a lost host out of the allocation."),
+    (
+        r"shared memory",
+        "Give /dev/shm room (mount -o remount,size=2g /dev/shm; containers: --shm-size=2g), or fewer ranks.",
+    ),
+    (r"memory", "Give smaller messages, or fewer ranks per host."),
+    (r"disk", "Make room on the disk, or give --out DIR on another one."),
+    (r"limit: no file", "Raise the limit on open files (ulimit -n), or give fewer ranks per host."),
+    (
+        r"limit",
+        "Raise the limits on processes and memory (ulimit -u, -v), or give fewer threads, smaller stacks.",
+    ),
+    (r"settings", "Correct or unset what was asked of the MPI, by --env or in the environment."),
+    (r".*licen[cs]e", "Ask who runs the licence server."),
+    (r"signal 4 ", "Build engine and MPI on the host that runs them: they are for another processor."),
+    (r"signal 24 ", "Raise the limit on processor time (ulimit -t)."),
+    (r"signal 31 ", "Allow the system call that a filter (seccomp) forbade, or leave the container."),
+)
+_PREFIX = re.compile(f"^(?:{STARTING}|{CLOSING})*")
+_LAUNCHER = re.compile(f"{STARTING}\\S+ ended with code")
+_TRY_LAUNCHER = "If nothing starts, try the launcher alone: mpiexec -n 2 hostname."
+
+
+def remedies(whys: Iterable[str]) -> list[str]:
+    """List what helps against failures with these reasons, each once, in the order of the reasons."""
+    found = dict[str, None]()
+    for why in whys:
+        kind = _PREFIX.sub("", why)
+        if remedy := next((text for begin, text in _REMEDIES if re.match(begin, kind)), None):
+            found[remedy] = None
+        elif _LAUNCHER.match(why):
+            found[_TRY_LAUNCHER] = None
+    return list(found)

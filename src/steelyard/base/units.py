@@ -83,13 +83,18 @@ def format_values(values: Mapping[str, float | str]) -> str:
     return " ".join(f"{k}={v}" if isinstance(v, str) else f"{k}={v:g}" for k, v in values.items())
 
 
+LEAST_DECIMAL = 0.01  # a smaller ratio is written as a fraction: `1/12200` is read at once, `8.22e-05` is not
+
+
 def format_ratio(ratio: float) -> str:
-    """Write `1.023`, `178`, `1990000`: three decimals below 10, beyond three digits."""
-    return f"{ratio:.3f}" if abs(ratio) < 10 else format_factor(ratio)
+    """Write `1.023`, `178`, `1990000`, `1/12200`: three decimals below 10, else as `format_factor`."""
+    return f"{ratio:.3f}" if -10 < ratio <= 0 or LEAST_DECIMAL <= ratio < 10 else format_factor(ratio)
 
 
 def format_factor(ratio: float) -> str:
-    """Write `1.02`, `178`, `1990000`: three digits, for sentences."""
+    """Write `1.02`, `178`, `1990000`, `1/12200`: three digits, for sentences."""
+    if 0 < ratio < LEAST_DECIMAL:
+        return f"1/{format_factor(1 / ratio)}"
     return f"{float(f'{ratio:.3g}'):.12g}"
 
 

@@ -16,8 +16,11 @@ from steelyard.base.foreign import visible
 from steelyard.base.plural import joined
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
 from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, listed
+from steelyard.cli.show import print_closing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from steelyard.accept import Acceptance, Weighed
     from steelyard.show.overview import ReadFolder
 
@@ -86,15 +89,17 @@ def accept(options: AcceptOptions) -> None:
     found = accept_weighed(weighed, reference)
     if options.junit:
         _write_junit(options.junit, folder, found, options.strict)
+    closing: Sequence[str] = ()
     if options.json:
         say_json(found)
     else:
-        print_acceptance(weighed, found)
+        closing = print_acceptance(weighed, found)
     if options.folder is None or (reference is not None and os.access(folder, os.W_OK)):
         from steelyard.report import report_measured
 
         line = tell if options.json else say_aside
         line(f"report:  {report_measured(read, weighed.found, reference)}")
+    print_closing(closing)
     if code := exit_code(found, options.strict):
         raise typer.Exit(code)
 
@@ -119,15 +124,16 @@ def exit_code(found: Acceptance, strict: bool) -> int:
     return CANNOT_TELL_CODE if strict and found.verdict == CANNOT_TELL else 0
 
 
-def print_acceptance(weighed: Weighed, found: Acceptance) -> None:
-    """Print the verdict, a line for each topic, and below it the reasons and remedies."""
-    from steelyard.accept.sheets import acceptance_sentences, acceptance_sheet
+def print_acceptance(weighed: Weighed, found: Acceptance) -> tuple[str, ...]:
+    """Print the verdict, a line for each topic, and below it the reasons and remedies; return the verdict."""
+    from steelyard.accept.sheets import acceptance_sentences, acceptance_sheet, count_words
     from steelyard.show.terminal import prose_text
 
     print_sheet(acceptance_sheet(found, weighed.name))
     for sentence in acceptance_sentences(found):
         say_aside("")
         print_laid_out(prose_text(sentence, paper()))
+    return (f"{weighed.name}: {found.verdict}: {count_words(found)}.",)
 
 
 def _measured(options: AcceptOptions) -> ReadFolder:

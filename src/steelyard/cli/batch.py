@@ -32,7 +32,7 @@ from steelyard.cli.console import say, say_aside, tell
 from steelyard.cli.export import write_measured
 from steelyard.cli.options import listed, one_of
 from steelyard.cli.run_options import RunOptions
-from steelyard.cli.show import exported, print_like, print_results, read_all, tell_diagnostics, their_tests
+from steelyard.cli.show import exported, print_closing, print_results, read_all, tell_diagnostics, their_tests
 from steelyard.engines.mpi import scripts_folder
 from steelyard.launch.batch_systems import BATCH_SYSTEMS, BatchSystem
 from steelyard.plan.plan import Plan
@@ -174,10 +174,7 @@ def _show(options: RunOptions, folders: Sequence[Path], out: Path) -> None:
     read = read_all(folders)
     to = "json" if options.json else options.to
     like = listed(options.like)
-    if to is None:
-        print_results([results for results, _ in read])
-        for results, _ in read:
-            print_like(like, results.rows, results.name)
+    closing = print_results([results for results, _ in read], like) if to is None else ()
     for results, found in read:
         tell_diagnostics(found, results.name)
     line = say_aside if to is None else tell
@@ -190,3 +187,4 @@ def _show(options: RunOptions, folders: Sequence[Path], out: Path) -> None:
     from steelyard.system.workers import mapped
 
     line(f"report:  {write_report(folders, out / 'report.html', mapped)}")
+    print_closing(closing)

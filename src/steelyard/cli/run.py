@@ -26,7 +26,7 @@ from steelyard.cli.refine import measure_rounds
 from steelyard.cli.run_options import RunOptions
 from steelyard.cli.show import (
     exported,
-    print_like,
+    print_closing,
     print_results,
     read_results,
     tell_diagnostics,
@@ -211,9 +211,7 @@ def measure_and_show(
         raise MeasurementError(
             f"stopped; what was finished is kept, and the same command with --out {folder} resumes it"
         ) from None
-    if to is None and not _print_verdicts(plan, results):
-        print_results([results])
-        print_like(like, results.rows)
+    closing = _print_answer(plan, results, like) if to is None else ()
     tell_diagnostics(found)
     line = say_aside if to is None else tell
     line(f"results: {folder}")
@@ -226,20 +224,20 @@ def measure_and_show(
     line(f"report:  {report_measured(results, found)}")
     if plan.arms:
         line(f"verdict: steelyard compare {folder}")
+    print_closing(closing)
     unclosed = any(watch.ending is not None for file in results.measured.files for watch in file.watches)
     return {row.status for row in results.rows} | ({UNCLOSED} if unclosed else set())
 
 
-def _print_verdicts(plan: Plan, results: ReadFolder) -> bool:
-    """Print the verdicts of the plan `acceptance` in place of tables; was it that plan?"""
+def _print_answer(plan: Plan, results: ReadFolder, like: Sequence[str]) -> tuple[str, ...]:
+    """Print the tables, or the verdicts of the plan `acceptance`; return the closing sentences."""
     from steelyard.accept import PLAN, Weighed, accept
     from steelyard.cli.accept import print_acceptance
 
     if plan.name != PLAN:
-        return False
+        return print_results([results], like)
     weighed = Weighed(results.measured, results.rows, results.name)
-    print_acceptance(weighed, accept(weighed))
-    return True
+    return print_acceptance(weighed, accept(weighed))
 
 
 NAMES = {"run": known_names}

@@ -13,6 +13,7 @@ from steelyard.cli.console import err, paper, print_laid_out, print_sheet, say, 
 from steelyard.cli.options import JsonFlag, listed
 from steelyard.plan.like import find_like
 from steelyard.plan.suites import SUITES
+from steelyard.show.terminal import BOLD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
     from steelyard.base.diagnostic import Diagnostic
     from steelyard.export.exported import Results
     from steelyard.models.theirs import Theirs
-    from steelyard.results.row import Row
     from steelyard.show.overview import ReadFolder
+    from steelyard.show.sheet import Sheet
+
+SCREEN = 20  # lines of tables, after which the headline is repeated below them
+INDENT = "  "  # of a sentence of the headline, from its second line on
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class ShowOptions:
     ]
     like: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME,...", help="also print what tests such as osu_latency would have printed"),
+        typer.Option(metavar="NAME,...", help="print what tests such as osu_latency would have printed"),
     ] = None
     json: JsonFlag = False
     csv: Annotated[bool, typer.Option("--csv", help="print the rows as CSV")] = False
@@ -48,11 +52,10 @@ def show(options: ShowOptions) -> None:
     if options.json or options.csv:
         say_bytes(FORMATS["json" if options.json else "csv"](Export(tuple(exported(*one) for one in read))))
         return
-    print_results([results for results, _ in read])
-    for results, _ in read:
-        print_like(listed(options.like), results.rows, results.name)
+    closing = print_results([results for results, _ in read], listed(options.like))
     for results, found in read:
         tell_diagnostics(found, results.name)
+    print_closing(closing)
 
 
 @dataclass(frozen=True)
@@ -116,12 +119,41 @@ def read_results(folder: Path, name: str = "") -> tuple[ReadFolder, tuple[Diagno
     return read, diagnostics(read.measured, *named_shortly([read.rows]))
 
 
-def print_results(folders: Sequence[ReadFolder]) -> None:
-    """Print the tables of the terminal on stdout."""
-    from steelyard.show.overview import overview_text
+def print_results(folders: Sequence[ReadFolder], like: Sequence[str] = ()) -> tuple[str, ...]:
+    """Print the headline and the tables on stdout; those of other suites, if asked for, in place of ours.
 
-    text = overview_text(folders, paper())
-    print_laid_out(text if paper().is_pipe else f"{text}\n")
+    Return the headline if it is out of sight by now, for `print_closing`. Raises InputError for an unknown
+    test.
+    """
+    from steelyard.compare.asked import headline_of
+    from steelyard.show.overview import overview_text
+    from steelyard.show.terminal import prose_text
+
+    sentences = headline_of(folders)
+    for sentence in sentences:
+        print_laid_out(prose_text(sentence, paper(), BOLD, INDENT))
+    say_aside("")
+    theirs = [sheet for folder in folders for sheet in like_sheets_of(like, folder)]
+    length = 0
+    for sheet in theirs:
+        print_sheet(sheet)
+        say_aside("")
+        length += len(sheet.lines)
+    if not theirs:
+        text = overview_text(folders, paper())
+        print_laid_out(text if paper().is_pipe else f"{text}\n")
+        length = text.count("\n")
+    return sentences if length > SCREEN else ()
+
+
+def print_closing(sentences: Sequence[str]) -> None:
+    """Print the headline again, as the last lines."""
+    from steelyard.show.terminal import prose_text
+
+    if sentences:
+        say_aside("")
+    for sentence in sentences:
+        print_laid_out(prose_text(sentence, paper(), BOLD, INDENT))
 
 
 def their_tests(names: Sequence[str] = ()) -> tuple[Theirs, ...]:
@@ -138,8 +170,8 @@ def their_tests(names: Sequence[str] = ()) -> tuple[Theirs, ...]:
     return tuple(sorted(found, key=lambda test: wanted.index(test.name.lower()) if wanted else 0))
 
 
-def print_like(names: Sequence[str], rows: Sequence[Row], where: str = "") -> None:
-    """Print what tests of other suites would have printed for the rows; `where` names the folder of several.
+def like_sheets_of(names: Sequence[str], read: ReadFolder) -> list[Sheet]:
+    """Make the tables that tests of other suites would have printed; none if columns of one are not known.
 
     Raises InputError for an unknown test.
     """
@@ -147,13 +179,12 @@ def print_like(names: Sequence[str], rows: Sequence[Row], where: str = "") -> No
 
     for name in names:
         find_like(name)
-    sheets = list(like_sheets(their_tests(names), rows)) if names else []
-    for sheet in sheets:
-        about = f"{where}, {sheet.explained}" if where else sheet.explained
-        print_sheet(replace(sheet, explained=about))
-        say_aside("")
-    if names and not sheets:
-        tell(f"no row is of {' or '.join(names)}, as far as its columns are known")
+    each = [list(like_sheets([test], read.rows)) for test in their_tests(names)] if names else []
+    if not all(each):
+        tell("some columns of these tests are not known; the tables are ours")
+        return []
+    where = f"{read.name}, " if read.name else ""
+    return [replace(sheet, explained=f"{where}{sheet.explained}") for sheets in each for sheet in sheets]
 
 
 def tell_diagnostics(found: Sequence[Diagnostic], where: str = "") -> None:

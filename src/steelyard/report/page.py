@@ -19,19 +19,14 @@ from steelyard.base.foreign import visible
 from steelyard.base.plural import counted
 from steelyard.base.serially import Mapper, serially
 from steelyard.checks import diagnostics
+from steelyard.compare.asked import comparison
+from steelyard.compare.headline import headline
 from steelyard.compare.verdicts import Verdicts
 from steelyard.models.ratios import Ratio, rival_ratios
 from steelyard.plots import Chart, overview_chart, svg, swatch
-from steelyard.report.answers import (
-    MOST_NAMED,
-    answers,
-    interval_level,
-    outcome_words,
-    place_words,
-    title_words,
-)
+from steelyard.report.answers import interval_level, place_words, title_words
 from steelyard.report.blocks import MOST_OPEN, MOST_SECTIONS, shown_lines
-from steelyard.report.comparison import comparison, comparison_section, comparison_sentences
+from steelyard.report.comparison import comparison_section
 from steelyard.report.guidelines import guideline_section
 from steelyard.report.letter import REST, letter_answers, letter_of, letter_sections
 from steelyard.report.model_sections import (
@@ -149,9 +144,7 @@ def render_report(folders: Sequence[Folder], reference: Weighed | None = None) -
         several=several,
         answers=[
             *letter_answers(found),
-            *comparison_sentences(verdicts, MOST_NAMED),
-            *(() if isinstance(verdicts, Verdicts) else answers(groups, ratios)),
-            *_outcomes(folders),
+            *headline({folder.name: folder.made for folder in folders}, verdicts),
         ],
         overview=None if isinstance(verdicts, Verdicts) else _overview(groups, ratios),
         findings=_findings(folders),
@@ -194,15 +187,6 @@ def _methods(folders: Sequence[Folder]) -> list[tuple[str, str]]:
     known = {name: one.summary for campaign in campaigns for name, one in campaign.methods.items()}
     used = dict.fromkeys(row.method for folder in folders for row in folder.rows)
     return [(name, sentence(known[name])) for name in used if known.get(name)]
-
-
-def _outcomes(folders: Sequence[Folder]) -> Iterator[str]:
-    """Count outcomes; folder by folder if they differ."""
-    said = [outcome_words(folder.rows) for folder in folders]
-    if len(set(said)) == 1:
-        yield said[0] if len(said) == 1 else f"In each: {said[0]}"
-        return
-    yield from (f"{folder.name}: {words}" for folder, words in zip(folders, said, strict=True))
 
 
 def _findings(folders: Sequence[Folder]) -> Iterator[Findings]:

@@ -14,6 +14,7 @@ MOST_NAMED = 3  # ops in a title
 SKIPPED = "skipped"  # the status of a row that was not measured
 PARAMETERS = ("param ", "omp ", "env ")  # prefixes of keys of facts
 MOST_COLOURS = 8  # that a reader can distinguish in one picture
+_PLACES = {"mpi": 0, "self": 2}  # of families, before and after all others
 # What readers compare, the most frequent first. If there are too many lines, colours stand for one of these.
 RIVALS = ("folder", "mpi", "threads", "ranks", "method", "thread level", "omp", "env", "placement")
 
@@ -76,7 +77,7 @@ class FigureGroup:
 
 
 def group_items(items: Iterable[Shown]) -> tuple[FigureGroup, ...]:
-    """Group items, in the order of their first rows.
+    """Group items: MPI first, the instrument last, else in the order of their first rows.
 
     Forms of a collective are one group. Ops with a single size are grouped by the first word of their name
     (`pthread`, `omp`) if they differ in the same parameters: a curve needs two points.
@@ -89,7 +90,8 @@ def group_items(items: Iterable[Shown]) -> tuple[FigureGroup, ...]:
         sized = len({item.row.bytes for item in members}) > 1
         key = (base, True) if sized else (base.partition(".")[0], False, *_kind(members))
         chosen.setdefault(key, []).extend(members)
-    return tuple(_group(str(name), members, sized is True) for (name, sized, *_), members in chosen.items())
+    ordered = sorted(chosen.items(), key=lambda one: _PLACES.get(one[1][0].row.op.partition(".")[0], 1))
+    return tuple(_group(str(name), members, sized is True) for (name, sized, *_), members in ordered)
 
 
 def _kind(items: Sequence[Shown]) -> tuple[str, ...]:

@@ -81,12 +81,14 @@ def ratio_cells(ratio: Ratio | None) -> tuple[str, str]:
     if ratio is None:
         return NOTHING, NOTHING
     if ratio.low is None or ratio.high is None:
-        return _figures(ratio.value), NOTHING
+        return ratio_words(ratio.value), NOTHING
     if ratio.high > MOST * ratio.value or ratio.low * MOST < ratio.value:
-        return _figures(ratio.value), f"> {MOST}x"
-    return _figures(ratio.value), f"{_figures(ratio.low)} – {_figures(ratio.high)}"
+        return ratio_words(ratio.value), f"> {MOST}x"
+    return ratio_words(ratio.value), f"{ratio_words(ratio.low)} – {ratio_words(ratio.high)}"
 
 
-def _figures(value: float) -> str:
-    """Write three figures, at least two after the point below 10: ratios lie around 1."""
-    return f"{value:.2f}" if 0.01 <= value < 9.995 else format_factor(value)
+def ratio_words(value: float) -> str:
+    """Write three figures, at least two after the point below 10: ratios lie around 1. `1/122` for a small
+    one.
+    """
+    return f"{value:.2f}" if 0.1 <= value < 9.995 else format_factor(value)

@@ -90,11 +90,14 @@ def sheet_text(sheet: Sheet, paper: Paper) -> str:
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
-def prose_text(text: str, paper: Paper, style: str = "") -> str:
-    """Wrap a sentence; in a pipe after `#`, because it is no line of a table."""
+def prose_text(text: str, paper: Paper, style: str = "", indent: str = "") -> str:
+    """Wrap a sentence; in a pipe after `#`, because it is no line of a table. `indent` is that of all lines
+    but the first.
+    """
     mark = MARK if paper.is_pipe else ""
-    lines = _wrapped(spell(text, paper.encoding), paper.width and paper.width - len(mark))
-    return "".join(f"{mark}{_styled(line, style, paper)}\n" for line in lines)
+    lines = _wrapped(spell(text, paper.encoding), paper.width and paper.width - len(mark) - len(indent))
+    shown = (line if i == 0 else indent + line for i, line in enumerate(lines))
+    return "".join(f"{mark}{_styled(line, style, paper)}\n" for line in shown)
 
 
 def _spell(sheet: Sheet, encoding: str) -> Sheet:

@@ -1,0 +1,222 @@
+"""The headline of a run: what was found, in a few sentences. It opens and closes what the terminal shows, and
+opens the report.
+
+Verdicts come first, if arms were compared; else ratios of rivals, such as MPIs; else what operations take. A
+ratio is told only if its interval is narrow: see `_is_narrow`. Failures are always told.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from steelyard.base.plural import counted
+from steelyard.base.units import format_bytes, format_values
+from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, MARGIN, SAME, SLOWER
+from steelyard.compare.verdicts import Verdicts
+from steelyard.models.made import FLOOR, SETTINGS, Made
+from steelyard.models.ranking import Ranking, Way
+from steelyard.models.ratios import rival_ratios
+from steelyard.records.campaign_file import UNSET
+from steelyard.results.row import NOT_YET, Row
+from steelyard.show.op_facts import family_sentences, group_words, is_claimed, mpi_words
+from steelyard.show.rivals import ratio_words
+from steelyard.show.row_words import NOISY
+from steelyard.show.words import half_of, row_name
+
+MOST_OPS = 3  # that have a sentence of their own in a comparison; more are summed up by families
+MOST_SENTENCES = 8  # of a headline; the tables have the rest
+# Verdict -> what a sentence says; the order of the sentence.
+_SAID = {
+    SLOWER: "slower",
+    FASTER: "faster",
+    LITTLE: "a little different",
+    SAME: f"the same within {100 * MARGIN:g} %",
+    CANNOT_TELL: "cannot tell",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A test case of two rivals: the time of `name` over that of `base`, with its interval and a verdict."""
+
+    name: str
+    base: str
+    row: Row
+    value: float
+    low: float | None
+    high: float | None
+    verdict: str
+
+
+def headline(folders: Mapping[str, Made], verdicts: Verdicts | str | None = None) -> tuple[str, ...]:
+    """Write the headline of folders by their names; one folder may have the empty name.
+
+    `verdicts` are those on the arms of the folders, or the sentence why there are none.
+    """
+    rows = [row for made in folders.values() for row in made.rows]
+    compared = _compared(folders, verdicts)
+    found = [verdicts] if isinstance(verdicts, str) else []
+    for name, made in folders.items():
+        settings = list(_setting_sentences(made))
+        plain = () if settings else _not_compared(name, made.rows, compared)
+        found += [*settings, *family_sentences(plain, name if len(folders) > 1 else "")]
+        found += _floor_sentences(made)
+    found[1:1] = _rival_sentences(compared)
+    more = len(found) - MOST_SENTENCES
+    found = [*found[:MOST_SENTENCES], *([f"{counted(more, 'more finding')} below."] if more > 0 else [])]
+    return (*found, *_outcomes(rows, told=bool(found)))
+
+
+# ---- rivals ------------------------------------------------------------------------------------------------
+
+
+def _compared(folders: Mapping[str, Made], verdicts: Verdicts | str | None) -> list[Compared]:
+    """List the test cases of rivals, by verdicts if there are any, else by the intervals of ratios."""
+    if isinstance(verdicts, Verdicts):
+        rows = {row.op: row for made in folders.values() for row in made.rows}
+        return [
+            Compared(one.b, one.a, rows[one.op], one.ratio, one.low, one.high, one.verdict)
+            for one in verdicts.points
+            if one.ratio is not None
+        ]
+    return [
+        Compared(one.name, one.base_name, one.row, one.value, one.low, one.high, _said(one.low, one.high))
+        for one in rival_ratios([(name, made.rows) for name, made in folders.items()]).values()
+    ]
+
+
+def _not_compared(name: str, rows: Sequence[Row], compared: Sequence[Compared]) -> Sequence[Row]:
+    """Take the rows of a folder whose numbers no ratio tells: those of the first rival, and those without."""
+    if not compared:
+        return rows
+    base = compared[0].base
+    if name:
+        return rows if name == base else ()
+    mpis = {row.mpi for row in rows}
+    return [row for row in rows if row.mpi in (None, base)] if base in mpis else ()
+
+
+def _said(low: float | None, high: float | None) -> str:
+    """Judge a ratio by its own interval alone."""
+    if low is None or high is None or low <= 1 <= high:
+        return CANNOT_TELL
+    return SLOWER if low > 1 else FASTER
+
+
+def _rival_sentences(found: Sequence[Compared]) -> Iterator[str]:
+    """Write a sentence for each rival and op, or each family if ops are many."""
+    ops = list(dict.fromkeys(one.row.op for one in found))
+    groups: dict[tuple[str, str], list[Compared]] = {}
+    for one in found:
+        what = one.row.op if len(ops) <= MOST_OPS else group_words(one.row)
+        groups.setdefault((what, one.name), []).append(one)
+    for (what, _), own in groups.items():
+        yield f"{what}: {_rival_words(own)}."
+
+
+def _rival_words(found: Sequence[Compared]) -> str:
+    """`MPICH 5.0.2 takes 1.2 to 4.5 times as long as Open MPI 4.1.4: slower in 9 of 12, cannot tell in 3`."""
+    name, base = mpi_words(found[0].name), mpi_words(found[0].base)
+    counts = {words: sum(one.verdict == verdict for one in found) for verdict, words in _SAID.items()}
+    parts = [f"{words} in {count}" for words, count in counts.items() if count]
+    parts[0] += f" of {len(found)}"
+    verdict = ", ".join(parts) if len(found) > 1 else parts[0].removesuffix(" in 1 of 1")
+    narrow = [one for one in found if _is_narrow(one)]
+    if not narrow:
+        return f"{name} against {base}: {verdict}"
+    ends = (ratio_words(end(one.value for one in narrow)) for end in (min, max))
+    some = " where that is certain" if len(narrow) < len(found) else ""
+    return f"{name} takes {' to '.join(dict.fromkeys(ends))} times as long as {base}{some}: {verdict}"
+
+
+def _is_narrow(one: Compared) -> bool:
+    """Is the interval narrower than what the ratio claims: `NOISY`, or half the difference to 1?"""
+    if one.low is None or one.high is None or min(one.low, one.value) <= 0:
+        return False
+    half = max(math.log(one.high / one.value), math.log(one.value / one.low))
+    return half <= max(math.log1p(NOISY), abs(math.log(one.value)) / 2)
+
+
+# ---- models ------------------------------------------------------------------------------------------------
+
+
+def _settings(made: Made) -> Iterator[tuple[Ranking, Way]]:
+    """List rankings of settings with the library's own choice, which sets nothing that others set."""
+    for one in made(SETTINGS):
+        varying = {
+            name
+            for way in one.ways
+            for name, value in way.options.items()
+            if any(other.options.get(name, UNSET) != value for other in one.ways)
+        }
+        for way in one.ways:
+            if all(way.options.get(name, UNSET) == UNSET for name in varying):
+                yield one, way
+
+
+def _setting_sentences(made: Made) -> Iterator[str]:
+    """`MPICH 5.0.2: its own choice is beaten in 3 of 15 test cases, most in mpi.bcast 64 KiB: ...`."""
+    by_mpi: dict[str, list[tuple[Ranking, Way]]] = {}
+    for one, own in _settings(made):
+        by_mpi.setdefault(one.mpi, []).append((one, own))
+    for mpi, found in by_mpi.items():
+        beaten = [(one.ways[0], own, one) for one, own in found if own not in one.ways[: one.alike]]
+        cases = counted(len(found), "test case")
+        name = f"{mpi_words(mpi)}: " if mpi else ""
+        if not any(one.tells for one, _ in found):
+            yield f"{name}too few launches to tell which setting is the fastest in any of {cases}."
+        elif not beaten:
+            yield f"{name}no setting is clearly faster than the library's own choice in {cases}."
+        else:
+            best, own, one = max(beaten, key=lambda pair: pair[1].time / pair[0].time)
+            factor = ratio_words(own.time / best.time)
+            options = {key: value for key, value in best.options.items() if value != UNSET}
+            changed = {key: value for key, value in options.items() if own.options.get(key) != value}
+            where = f"{one.op} {format_bytes(one.bytes)}"
+            yield (
+                f"{name}the library's own choice is not the fastest in {len(beaten)} of {cases}, and takes "
+                f"{factor} times as long as {format_values(changed)} in {where}."
+            )
+
+
+def _floor_sentences(made: Made) -> Iterator[str]:
+    """`mpi.pingpong of MPICH 5.0.2 takes 1.2 to 2.4 times as long as the fastest layer below MPI.`"""
+    groups: dict[tuple[str, str], list[float]] = {}
+    for one in made(FLOOR):
+        if one.efficiency and one.low and one.high and one.high / one.low <= (1 + NOISY) ** 2:
+            groups.setdefault((one.op, one.mpi or ""), []).append(1 / one.efficiency)
+    for (op, mpi), found in groups.items():
+        span = " to ".join(dict.fromkeys(ratio_words(end(found)) for end in (min, max)))
+        yield f"{op} of {mpi_words(mpi)} takes {span} times as long as the fastest layer below MPI."
+
+
+# ---- outcomes ----------------------------------------------------------------------------------------------
+
+
+def _outcomes(rows: Sequence[Row], told: bool) -> Iterator[str]:
+    """Tell what failed, what was not measured, and how many numbers are too uncertain to be told."""
+    cases = counted(len(rows), "test case")
+    failed = [row for row in rows if row.status == "failed"]
+    if failed:
+        first = f"{row_name(failed[0])}: {failed[0].why or 'no reason given'}"
+        more = f"; and {len(failed) - 1} more" if len(failed) > 1 else ""
+        yield f"{len(failed)} of {cases} failed: {first}{more}."
+    to_come = sum(1 for row in rows if row.why == NOT_YET)
+    skipped = sum(1 for row in rows if row.status == "skipped") - to_come
+    parts = [f"{skipped} of {cases} could not be measured here"] if skipped else []
+    parts += [f"{to_come} of {cases} {'is' if to_come == 1 else 'are'} not measured yet"] if to_come else []
+    wide = sum(1 for row in rows if _is_wide(row))
+    if wide:
+        verb = "is" if wide == 1 else "are"
+        parts.append(f"{wide} of {cases} {verb} uncertain by more than {100 * NOISY:.0f} %")
+    if parts:
+        yield f"{'; '.join(parts)}."
+    elif not told and not failed:
+        yield "Nothing was measured."
+
+
+def _is_wide(row: Row) -> bool:
+    half = half_of(row.time, row.time_low, row.time_high)
+    return row.status == "ok" and half is not None and not is_claimed(row)

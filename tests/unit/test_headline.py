@@ -1,0 +1,233 @@
+"""The headline: what was found, from made-up rows; no number that is less certain than it claims to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from steelyard.compare.answer import CANNOT_TELL, SLOWER
+from steelyard.compare.headline import headline
+from steelyard.compare.verdicts import CaseVerdict, Promise, Verdicts
+from steelyard.models.made import Made
+from steelyard.results.facets import Rate
+from steelyard.results.row import NOT_YET, Row, RowLaunch
+
+A, B = "openmpi-4.1.4", "mpich-5.0.2"
+
+
+def row(op: str, ns: float | None, half: float | None = 0.02, count: int = 5, **keys: Any) -> Row:
+    """A row of that time, with an interval of that half-width on both sides, in all of its launches.
+
+    Launches become slower by half of it in all, or under the other MPI faster.
+    """
+    turn = -1 if keys.get("mpi") == B else 1
+    launches = tuple(
+        RowLaunch(
+            launch=i,
+            status="ok",
+            why=None,
+            flag="SETTLED",
+            count=100,
+            rejected=0,
+            reps=1,
+            time=(ns or 0.0) * (1 + min(half or 0, 1.5) * turn * (i / (count - 1) - 0.5)),
+            median=ns,
+            ci_low=ns,
+            ci_high=ns,
+            lag1=None,
+            drift=False,
+        )
+        for i in range(count if ns is not None else 0)
+    )
+    interval = {"ci_low": ns * (1 - half), "ci_high": ns * (1 + half)} if ns and half is not None else {}
+    usual: dict[str, Any] = {
+        "point": 0,
+        "method": "each",
+        "bytes": 0,
+        "ranks": 2,
+        "threads": 1,
+        "params": {},
+        "placement": None,
+        "mpi": A if op.startswith("mpi.") else None,
+        "launch_count": len(launches),
+        "count": 500,
+        "rejected": 0,
+        "median": ns,
+        "launches": launches,
+    }
+    return Row(op=op, **(usual | interval | keys))
+
+
+def pingpong(size: int, ns: float, half: float = 0.02, mpi: str = A) -> Row:
+    rate = Rate(bandwidth=size / ns * 1e9 if size else None)
+    return row(
+        "mpi.pingpong", ns, half, bytes=size, sized=True, role="latency", layer="mpi", mpi=mpi, facets=(rate,)
+    )
+
+
+def said(rows: Sequence[Row], **keys: Any) -> str:
+    return "\n".join(headline({"": Made(rows)}, **keys))
+
+
+def test_one_mpi() -> None:
+    rows = [pingpong(8, 204), pingpong(1 << 16, 5400), row("mpi.allreduce", 610, bytes=8, sized=True)]
+    assert said(rows) == (
+        "Open MPI 4.1.4, 2 ranks: pingpong 204 ns at 8 B, up to 12.1 GB/s at 64 KiB; allreduce 610 ns at 8 B."
+    )
+
+
+def test_one_row() -> None:
+    assert said([pingpong(8, 204)]) == "Open MPI 4.1.4, 2 ranks: mpi.pingpong 204 ns at 8 B."
+
+
+def test_two_mpis_are_compared_and_the_first_has_numbers() -> None:
+    rows = [one for size in (8, 64) for one in (pingpong(size, 200), pingpong(size, 25 * size, mpi=B))]
+    first, second = said(rows).splitlines()
+    assert first.startswith("Open MPI 4.1.4, 2 ranks: mpi.pingpong 200 ns at 8 B")
+    assert second == (
+        "mpi.pingpong: MPICH 5.0.2 takes 1.00 to 8.00 times as long as Open MPI 4.1.4: "
+        "slower in 1 of 2, cannot tell in 1."
+    )
+
+
+def test_a_ratio_whose_interval_is_wide_is_counted_and_not_claimed() -> None:
+    rows = [pingpong(8, 200), pingpong(8, 300, mpi=B), pingpong(64, 200, 3.0), pingpong(64, 1560, 3.0, mpi=B)]
+    (sentence,) = [one for one in said(rows).splitlines() if "MPICH" in one]
+    assert "takes 1.50 times as long as Open MPI 4.1.4 where that is certain" in sentence
+    assert "7.8" not in said(rows)
+
+
+@pytest.mark.parametrize(("half", "is_told"), [(0.02, True), (0.24, True), (0.4, False), (5.0, False)])
+def test_a_number_that_is_less_certain_than_a_quarter_is_not_told(half: float, is_told: bool) -> None:
+    text = said([pingpong(8, 204, half), row("mpi.barrier", 341)])
+    assert ("204 ns" in text) is is_told
+    assert ("1 of 2 test cases is uncertain by more than 25 %." in text) is not is_told
+
+
+def test_arms_have_their_verdicts() -> None:
+    points = [
+        CaseVerdict(
+            op="mpi.pingpong",
+            bytes=size,
+            ranks=2,
+            point_a=0,
+            point_b=1,
+            a="default",
+            b="tcp",
+            ratio=ratio,
+            low=ratio / 1.1,
+            high=ratio * 1.1,
+            p=0.001,
+            verdict=verdict,
+            launches_needed=None,
+            why="",
+        )
+        for size, ratio, verdict in ((8, 22.6, SLOWER), (64, 1.02, CANNOT_TELL))
+    ]
+    found = Verdicts(
+        verdict=SLOWER,
+        arms=("default", "tcp"),
+        by_turns=True,
+        launches=10,
+        promise=Promise(0.01, 2, ""),
+        points=tuple(points),
+        ops=(),
+        missing=0,
+        refused=(),
+    )
+    assert said([pingpong(8, 204), pingpong(64, 204)], verdicts=found) == (
+        "mpi.pingpong: tcp takes 1.02 to 22.6 times as long as default: slower in 1 of 2, cannot tell in 1."
+    )
+
+
+def test_failures_and_gaps_are_always_told() -> None:
+    rows = [
+        pingpong(8, 204),
+        row("mpi.bcast", None, status="failed", why="hang: no record for 20 s", bytes=8, sized=True),
+        row("mpi.bcast_init", None, status="skipped", why="needs MPI 4.0"),
+        row("mpi.barrier", None, status="skipped", why=NOT_YET),
+    ]
+    assert said(rows).splitlines()[1:] == [
+        "1 of 4 test cases failed: mpi.bcast 8 B on 2 ranks of openmpi-4.1.4: hang: no record for 20 s.",
+        "1 of 4 test cases could not be measured here; 1 of 4 test cases is not measured yet.",
+    ]
+
+
+def test_nothing_was_measured() -> None:
+    assert said([]) == "Nothing was measured."
+
+
+def test_two_hundred_rows_fit_into_a_few_lines() -> None:
+    ops = [f"{family}.op{i}" for family in ("mpi", "omp", "pthread", "mem", "npb") for i in range(40)]
+    lines = said([row(op, 100.0 + i) for i, op in enumerate(ops)]).splitlines()
+    assert len(lines) == 5
+    assert all("36 more operations" in line for line in lines)
+    assert lines[0].startswith("Open MPI 4.1.4")
+
+
+def test_only_openmp_is_told_for_the_most_threads() -> None:
+    rows = [row("omp.barrier", ns, ranks=1, threads=n) for n, ns in ((1, 50), (2, 257))]
+    rows += [
+        row("omp.lock", ns, ranks=1, threads=2, params={"use": use}) for use, ns in (("a", 12), ("b", 90))
+    ]
+    assert said(rows) == "OpenMP, 2 threads: barrier 257 ns; lock 12.0 ns to 90.0 ns."
+
+
+def test_only_bandwidths() -> None:
+    rows = [
+        row(
+            "mpi.bandwidth",
+            1e5,
+            bytes=size,
+            sized=True,
+            headline="bandwidth",
+            facets=(Rate(bandwidth=1e5 * size),),
+        )
+        for size in (8, 1 << 20)
+    ]
+    assert said(rows) == "Open MPI 4.1.4, 2 ranks: mpi.bandwidth up to 105 GB/s at 1 MiB."
+
+
+def test_kernels_have_rates() -> None:
+    rows = [
+        row("npb.cg", 1e9, None, mpi=A, headline="operations", facets=(Rate(mops=812.0),), role="kernel"),
+        row("npb.ft", 1e9, 0.01, mpi=A, headline="operations", facets=(Rate(mops=500.0),), role="kernel"),
+    ]
+    assert said(rows) == "NPB with Open MPI 4.1.4, 2 ranks: cg 812 Mop/s (no interval); ft 500 Mop/s."
+
+
+def test_the_timer_is_told_only_if_there_is_nothing_else() -> None:
+    timer = row("self.clock", 18.4, ranks=1, role="instrument")
+    assert said([timer, pingpong(8, 204)]).count("\n") == 0
+    assert said([timer]) == "self.clock 18.4 ns."
+
+
+def test_folders_are_named() -> None:
+    folders = {"old": Made([pingpong(8, 200)]), "new": Made([pingpong(8, 300)])}
+    assert headline(folders) == (
+        "old, Open MPI 4.1.4, 2 ranks: mpi.pingpong 200 ns at 8 B.",
+        "mpi.pingpong: new takes 1.50 times as long as old: slower.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [
+        (2, "too few launches to tell which setting is the fastest in any of 1 test case."),
+        (
+            16,
+            (
+                "the library's own choice is not the fastest in 1 of 1 test case, and takes 1.50 times as "
+                "long as X_ALGORITHM=chain in mpi.bcast 8 B."
+            ),
+        ),
+    ],
+)
+def test_settings_are_told_by_what_the_librarys_own_choice_loses(count: int, told: str) -> None:
+    rows = [
+        row("mpi.bcast", ns, count=count, bytes=8, sized=True, env={"X_ALGORITHM": value}, point=i)
+        for i, (value, ns) in enumerate((("-", 300.0), ("chain", 200.0)))
+    ]
+    assert said(rows) == f"Open MPI 4.1.4: {told}"

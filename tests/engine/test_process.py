@@ -141,3 +141,30 @@ def test_the_handlers_are_given_back() -> None:
     with Child(["true"]) as child:
         child.wait(60)
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+# What a daemon does: its parent dies, it has a session of its own, and an empty environment.
+_DAEMON = f"""
+import os, sys
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.execve(sys.executable, [sys.executable, "-c", {_RANK!r}, sys.argv[1]], {{}})
+    os._exit(0)
+os.wait()
+"""
+
+
+def test_what_dropped_its_parent_and_its_environment_is_ended(tmp_path: Path) -> None:
+    with Child([sys.executable, "-c", _DAEMON, str(tmp_path / "pid")]) as child:
+        assert child.wait(60) == 0
+        daemon = _pid(tmp_path / "pid")
+        assert _runs(daemon)
+    assert not Path(f"/proc/{daemon}").exists()  # nor is it left as a zombie
+
+
+def test_what_is_there_is_told_before_it_is_ended(tmp_path: Path) -> None:
+    seen: list[int] = []
+    with Child(_launcher(tmp_path / "pid", "stays"), before_stop=seen.extend) as child:
+        rank = _pid(tmp_path / "pid")
+    assert {child.pid, rank} <= set(seen)

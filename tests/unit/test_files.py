@@ -1,38 +1,161 @@
-"""Files that are replaced as a whole."""
+"""Files that are read, created, appended to and replaced, whatever stands where they should be."""
 
 from __future__ import annotations
 
 import os
+import socket
+import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from steelyard.base.files import write_whole
+from steelyard.base.errors import InputError
+from steelyard.base.files import (
+    create,
+    make_folder,
+    open_to_append,
+    read_regular,
+    read_text,
+    write_whole,
+)
 
 
-def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path: Path) -> None:
+def _fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(path.name)
+
+
+def _endless(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+_NO_FILES = {"fifo": _fifo, "socket": _socket, "folder": Path.mkdir, "/dev/zero": _endless}
+_make = pytest.mark.parametrize("make", [pytest.param(make, id=name) for name, make in _NO_FILES.items()])
+
+
+@_make
+def test_what_is_no_regular_file_is_not_read(
+    make: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor waited for: reading from a pipe would block, /dev/zero never ends."""
+    monkeypatch.chdir(tmp_path)
+    make(tmp_path / "in")
+    with pytest.raises(InputError, match=r"in is not a regular file; move it away, or give another one"):
+        read_regular(tmp_path / "in")
+    assert read_text(tmp_path / "in") == ""
+
+
+@_make
+def test_what_is_no_regular_file_is_not_appended_to(
+    make: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make(tmp_path / "out")
+    with pytest.raises((InputError, OSError)):
+        open_to_append(tmp_path / "out")
+
+
+def test_a_file_is_read_up_to_a_limit(tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b"12345")
+    assert read_regular(tmp_path / "in", 5) == b"12345"
+    with pytest.raises(InputError, match="in has more than 4 bytes; give another one"):
+        read_regular(tmp_path / "in", 4)
+    with pytest.raises(InputError, match=r"none cannot be read \(No such file or directory\)"):
+        read_regular(tmp_path / "none")
+
+
+def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "other").write_text("other")
     (tmp_path / "out").symlink_to("other")
+    with pytest.raises(InputError, match="out is a link, and nothing is written through it; remove it"):
+        open_to_append(tmp_path / "out")
+    with pytest.raises(FileExistsError):
+        create(tmp_path / "out")
     write_whole(tmp_path / "out", b"new")
     assert (tmp_path / "out").read_bytes() == b"new"
-    assert (tmp_path / "other").read_text() == "other"  # a link in somebody's folder leads nowhere
+    assert not (tmp_path / "out").is_symlink()
+    assert (tmp_path / "other").read_text() == "other"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "out"]
 
 
-@pytest.mark.parametrize("linked", [False, True])
-def test_what_is_no_file_is_written_to_and_stays(tmp_path: Path, linked: bool) -> None:
-    """A pipe here; a device that is replaced is gone for all."""
+def test_a_link_to_nowhere_creates_nothing_there(tmp_path: Path) -> None:
+    (tmp_path / "out").symlink_to("other")
+    for opens in (open_to_append, create):
+        with pytest.raises((InputError, FileExistsError)):
+            opens(tmp_path / "out")
+    write_whole(tmp_path / "out", b"new")
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_link_to_a_pipe_is_replaced_too(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "out").symlink_to("pipe")
+    write_whole(tmp_path / "out", b"new")
+    assert (tmp_path / "pipe").is_fifo()
+    assert (tmp_path / "out").read_bytes() == b"new"
+
+
+def test_a_pipe_with_a_reader_is_written_to_and_stays(tmp_path: Path) -> None:
+    """A device that is replaced is gone for all."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    (tmp_path / "link").symlink_to(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        write_whole(tmp_path / "link" if linked else pipe, b"new")
+        write_whole(pipe, b"new")
         assert os.read(reader, 9) == b"new"
     finally:
         os.close(reader)
     assert pipe.is_fifo()
-    assert (tmp_path / "link").is_symlink()
+    with pytest.raises(InputError, match=r"nobody reads .*pipe; start its reader first, or give another"):
+        write_whole(pipe, b"new")
+
+
+@pytest.mark.parametrize("folder", ["/dev/fd", "/proc/self/fd"])
+def test_what_a_shell_substitutes_is_written_to(folder: str) -> None:
+    """`-o >(gzip > report.gz)` gives the name of an open pipe."""
+    reader, writer = os.pipe()
+    try:
+        write_whole(Path(folder, str(writer)), b"new")
+        assert os.read(reader, 9) == b"new"
+    finally:
+        os.close(reader)
+        os.close(writer)
+
+
+def test_a_new_file_has_the_mode_that_the_umask_says(tmp_path: Path) -> None:
+    old = os.umask(0o027)
+    try:
+        write_whole(tmp_path / "whole", b"new")
+        create(tmp_path / "created")
+        make_folder(tmp_path / "a" / "b")
+    finally:
+        os.umask(old)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.rglob("*")}
+    assert modes == {"whole": 0o640, "created": 0o640, "a": 0o750, "b": 0o750}
+
+
+def test_a_new_folder_is_not_open_to_all(tmp_path: Path) -> None:
+    old = os.umask(0)
+    try:
+        make_folder(tmp_path / "a" / "b")
+        make_folder(tmp_path / "a" / "b")
+    finally:
+        os.umask(old)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.rglob("*")} == {0o775}
+
+
+def test_a_folder_is_not_made_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "up").write_text("precious")
+    (tmp_path / "link").symlink_to("none")
+    for name in ("up", "up/out", "link"):
+        with pytest.raises(NotADirectoryError):
+            make_folder(tmp_path / name)
+    assert not (tmp_path / "none").exists()
 
 
 def test_an_error_names_the_file_that_was_asked_for(tmp_path: Path) -> None:

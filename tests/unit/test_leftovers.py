@@ -1,57 +1,119 @@
+"""Files that launches leave: only what a process of the launch used, and was not there before, is removed."""
+
 from __future__ import annotations
 
-import mmap
 import os
-import time
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 import steelyard.system.leftovers as module
-from steelyard.system.leftovers import leftovers_removed
+from steelyard.system.leftovers import LeftFile, Leftovers, remove_left
 
 _NOBODY = 2**22 + 1  # a pid beyond the highest that Linux gives
+_MADE = (
+    "mpich_shm_1",
+    "vader_segment.vm.0.2.0",
+    "sm_segment.vm.0.2.0",
+    "18394:0:0",
+    "hydra_hwloc_xmlfile_x",
+    f"prterun.vm.{_NOBODY}.0/gds",
+    f"ompi.vm.0/pid.{_NOBODY}/0/hwloc.sm",
+)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that stands in for /dev/shm and for that of temporary files."""
-    monkeypatch.setattr(module, "_NAMES", [(tmp_path, pattern) for _, pattern in module._NAMES])
+    """A folder that stands in for /dev/shm and for those of temporary files."""
+    monkeypatch.setattr(module, "_places", lambda: {tmp_path})
     return tmp_path
 
 
-def _let_time_pass() -> None:
-    """Until the clock of the file system has gone on."""
-    time.sleep(2 * module._CLOCK_STEP_NS / 1e9)
+@pytest.fixture
+def opened() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
 
 
-def test_what_a_launch_left_is_removed_and_nothing_else(shared: Path) -> None:
-    (shared / "vader_segment.vm.0.1.0").write_text("of before")
-    (shared / "notes.txt").write_text("precious")
-    _let_time_pass()
-    with leftovers_removed():
-        (shared / "mpich_shm_1").write_text("x")
-        (shared / "vader_segment.vm.0.2.0").write_text("x")
-        (shared / "18394:0:0").write_text("x")
-        (shared / "others.txt").write_text("precious")
-        (shared / f"prterun.vm.{_NOBODY}.0").mkdir()
-        (shared / f"prterun.vm.{os.getpid()}.0").mkdir()  # of a launcher that runs
-        (shared / f"ompi.vm.0/pid.{_NOBODY}/0").mkdir(parents=True)
-        (shared / f"ompi.vm.0/pid.{os.getpid()}/0").mkdir(parents=True)  # of a process that runs
-    left = {str(path.relative_to(shared)) for path in shared.rglob("*") if not path.is_dir()}
-    assert left == {"vader_segment.vm.0.1.0", "notes.txt", "others.txt"}
-    assert [path.name for path in shared.glob("prterun.*")] == [f"prterun.vm.{os.getpid()}.0"]
-    assert [path.name for path in (shared / "ompi.vm.0").iterdir()] == [f"pid.{os.getpid()}"]
+def _make(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("x")
 
 
-def test_what_is_in_use_stays(shared: Path) -> None:
-    """Another program's launch may run at the same time."""
-    with leftovers_removed():
-        for name in ("mpich_shm_mapped", "mpich_shm_open"):
-            (shared / name).write_bytes(b"x" * mmap.PAGESIZE)
-        with (shared / "mpich_shm_mapped").open("r+b") as file:
-            mapped = mmap.mmap(file.fileno(), 0)
-        held = (shared / "mpich_shm_open").open("rb")
-    assert {path.name for path in shared.iterdir()} == {"mpich_shm_mapped", "mpich_shm_open"}
-    mapped.close()
-    held.close()
+def _use(opened: ExitStack, folder: Path, *names: str) -> list[IO[bytes]]:
+    """Open files, as a process of a launch does; this process stands in for it."""
+    return [opened.enter_context((folder / name).open("rb")) for name in names]
+
+
+def _files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()}
+
+
+def test_what_a_launch_used_is_removed_and_nothing_else(shared: Path, opened: ExitStack) -> None:
+    """Others' launches give the same names, on hosts and in containers whose processes are not seen here."""
+    _make(shared, "vader_segment.vm.0.1.0", "notes.txt")
+    noted: list[LeftFile] = []
+    with Leftovers(noted.extend) as leftovers:
+        _make(shared, *_MADE, "others.txt", "mpich_shm_2", "ompi.vm.0/pid.99/0/x", "17:0:0")
+        _use(opened, shared, *_MADE, "others.txt", "vader_segment.vm.0.1.0")
+        leftovers.look([os.getpid()])
+        opened.close()
+    kept = {
+        "vader_segment.vm.0.1.0",
+        "notes.txt",
+        "others.txt",
+        "mpich_shm_2",
+        "ompi.vm.0/pid.99/0/x",
+        "17:0:0",
+    }
+    assert _files(shared) == kept
+    assert len(noted) == len(_MADE)
+
+
+def test_what_is_in_use_stays(shared: Path, opened: ExitStack) -> None:
+    """Another program may have joined in."""
+    session = f"ompi.vm.0/pid.{os.getpid()}/0/hwloc.sm"  # of a process that runs
+    with Leftovers() as leftovers:
+        _make(shared, "mpich_shm_1", "mpich_shm_2", session)
+        first, *_ = _use(opened, shared, "mpich_shm_1", "mpich_shm_2", session)
+        leftovers.look([os.getpid()])
+        first.close()
+    assert _files(shared) == {"mpich_shm_2", session}
+
+
+def test_another_file_of_that_name_stays(shared: Path, opened: ExitStack) -> None:
+    with Leftovers() as leftovers:
+        _make(shared, "mpich_shm_1")
+        _use(opened, shared, "mpich_shm_1")
+        leftovers.look([os.getpid()])
+        (shared / "mpich_shm_1").rename(shared / "aside")
+        _make(shared, "mpich_shm_1")
+        opened.close()
+    assert _files(shared) == {"mpich_shm_1", "aside"}
+
+
+def test_what_is_noted_is_removed_later_if_it_is_what_libraries_make(shared: Path) -> None:
+    _make(shared, "mpich_shm_1", "notes.txt", "ompi.vm.0/pid.99/0/x")
+    files = []
+    for name in ("mpich_shm_1", "notes.txt", "ompi.vm.0", "ompi.vm.0/pid.99/0/x"):
+        stat = (shared / name).stat()
+        files.append(LeftFile(str(shared / name), stat.st_dev, stat.st_ino))
+    assert remove_left(files) == [shared / "mpich_shm_1"]
+    assert _files(shared) == {"notes.txt", "ompi.vm.0/pid.99/0/x"}
+
+
+def test_looks_end_when_ranks_measure(shared: Path) -> None:
+    leftovers = Leftovers()
+    looks: list[int] = []
+
+    def pids() -> list[int]:
+        looks.append(1)
+        return []
+
+    for began in (False, False, True, True, True):
+        leftovers.look_if_due(pids, began=began)
+    assert len(looks) == 2

@@ -1,16 +1,24 @@
-"""The lock of a results folder where there are no locks, as on some network file systems."""
+"""The lock of a results folder: who is told, what is believed, and what a killed steelyard had left."""
 
 from __future__ import annotations
 
 import errno
 import fcntl
 import os
+import platform
+import subprocess
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from steelyard.base.errors import InputError
-from steelyard.campaign.lock import locked
+from steelyard.campaign.lock import Holder, locked
+from steelyard.system import leftovers
+from steelyard.system.leftovers import LeftFile
+from steelyard.system.marks import MARK, new_mark, start_time, this_system
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS])
@@ -40,3 +48,150 @@ def test_a_second_one_is_told_who_holds_the_folder(tmp_path: Path) -> None:
         pass
     with locked(tmp_path) as lock:
         assert lock.notes == ()
+
+
+def _dead_launch() -> tuple[subprocess.Popen[bytes], str]:
+    """A process as a launch of a steelyard that is gone has left it, and its mark."""
+    mark = new_mark()
+    child = subprocess.Popen(["sleep", "600"], env={**os.environ, MARK: mark}, start_new_session=True)
+    return child, mark
+
+
+@pytest.fixture
+def launch() -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    child, mark = _dead_launch()
+    yield child, mark
+    child.kill()
+    child.wait()
+
+
+def _ended_pid() -> int:
+    with subprocess.Popen(["true"]) as child:
+        child.wait()
+    return child.pid
+
+
+def _leave(folder: Path, mark: str, /, **changes: object) -> Path:
+    """The lock of a steelyard that was killed."""
+    path = folder / ".lock"
+    path.touch()
+    holder = Holder(platform.node(), _ended_pid(), 1, mark, time.time_ns(), this_system(), path.stat().st_ino)
+    path.write_bytes(msgspec.json.encode(msgspec.to_builtins(holder) | changes) + b"\n")
+    return path
+
+
+def test_what_a_killed_one_has_left_is_ended(
+    launch: tuple[subprocess.Popen[bytes], str], tmp_path: Path
+) -> None:
+    child, mark = launch
+    _leave(tmp_path, mark)
+    with locked(tmp_path) as lock:
+        assert child.wait(60) < 0
+    (note,) = lock.notes
+    assert f"was ended (pid {child.pid})" in note
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"mark": ""}, "is damaged, or of another version"),
+        ({"mark": "LETTER"}, "is damaged, or of another version"),
+        ({"mark": "HALF"}, "is damaged, or of another version"),
+        ({"mark": "UPPER"}, "is damaged, or of another version"),
+        ({"began_ns": 0}, "is damaged, or of another version"),
+        ({"began_ns": -1}, "is damaged, or of another version"),
+        ({"began_ns": 10**30}, "is damaged, or of another version"),
+        ({"pid": "1"}, "is damaged, or of another version"),
+        ({"inode": 1}, "is a copy of another folder's"),
+        ({"host": "x" * 300_000}, "is too large for a lock"),
+        ({"system": "another boot"}, None),
+    ],
+)
+def test_what_is_not_whole_and_ours_ends_nothing(
+    changes: dict[str, object], words: str | None, launch: tuple[subprocess.Popen[bytes], str], tmp_path: Path
+) -> None:
+    child, mark = launch
+    parts = {"LETTER": mark[:1], "HALF": mark[:16], "UPPER": mark.upper()}
+    if (part := parts.get(str(changes.get("mark")))) is not None:
+        changes = {"mark": part}
+    path = _leave(tmp_path, mark, **changes)
+    with locked(tmp_path) as lock:
+        assert child.poll() is None
+    assert lock.notes == (() if words is None else (f"'{path}' {words}: nothing was ended by it",))
+
+
+@pytest.mark.parametrize("text", [b"{", b"null", b"\xff\xfe", b"[" * 100_000, b"\n\n", b'{"host": "x"}'])
+def test_a_damaged_lock_is_told_and_replaced(text: bytes, tmp_path: Path) -> None:
+    (tmp_path / ".lock").write_bytes(text)
+    with locked(tmp_path) as lock:
+        (note,) = lock.notes
+        assert note.endswith("nothing was ended by it")
+    with locked(tmp_path) as lock:
+        assert lock.notes == ()
+
+
+def test_a_folder_that_was_copied_while_it_is_measured_ends_nothing(
+    launch: tuple[subprocess.Popen[bytes], str], tmp_path: Path
+) -> None:
+    child, mark = launch
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    text = _leave(tmp_path / "here", mark, pid=os.getppid(), start=start_time(os.getppid())).read_bytes()
+    (tmp_path / "there" / ".lock").write_bytes(text)
+    with locked(tmp_path / "there"):
+        assert child.poll() is None
+    with (
+        pytest.raises(InputError, match=rf"another steelyard \(pid {os.getppid()} on "),
+        locked(tmp_path / "here"),
+    ):
+        pass
+    assert child.poll() is None
+
+
+@pytest.mark.parametrize("target", ["precious", "/dev/zero", "/dev/null"])
+def test_a_lock_that_is_a_link_is_not_followed(target: str, tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("precious")
+    (tmp_path / ".lock").symlink_to(target)
+    with pytest.raises(InputError, match=r"\.lock is a link"), locked(tmp_path):
+        pass
+    assert (tmp_path / "precious").read_text() == "precious"
+
+
+def test_a_lock_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".lock")
+    with pytest.raises(InputError, match="is not a regular file"), locked(tmp_path):
+        pass
+
+
+def test_a_folder_that_everybody_may_change_is_told(tmp_path: Path) -> None:
+    for mode, told in ((0o777, True), (0o1777, False), (0o2775, False)):
+        tmp_path.chmod(mode)
+        with locked(tmp_path) as lock:
+            assert bool(lock.notes) is told
+
+
+def test_records_that_lead_elsewhere_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "records").symlink_to("../other")
+    with pytest.raises(InputError, match="records' is a link"), locked(tmp_path / "out"):
+        pass
+
+
+def test_files_of_launches_are_kept_for_whoever_comes_after_a_kill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "out").mkdir()
+    monkeypatch.setattr(leftovers, "_places", lambda: {tmp_path})
+    left = tmp_path / "mpich_shm_1"
+    left.touch()
+    stat = left.stat()
+    with locked(tmp_path / "out") as lock:
+        lock.note([LeftFile(str(left), stat.st_dev, stat.st_ino)])
+        text = (tmp_path / "out" / ".lock").read_bytes()
+    _, *others = text.splitlines(keepends=True)
+    path = _leave(tmp_path / "out", new_mark())
+    path.write_bytes(path.read_bytes() + b"".join(others) + others[0][:20])  # the last one is torn
+    with locked(tmp_path / "out") as lock:
+        assert lock.notes == ()
+    assert not left.exists()

@@ -1,13 +1,32 @@
-"""Files that are read, or replaced, as a whole, and the small files of /proc and /sys."""
+"""The only module that opens, creates and replaces files; others ask it.
+
+Results folders may be shared, and names in /tmp guessed. So a file that is read is a regular one of bounded
+size, a file that is created is a new one, and no link is followed when something is written: not one that
+stands where a file of ours shall be, and never to empty what it leads to.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
+import secrets
+import stat
+from itertools import takewhile
 from pathlib import Path
+from typing import IO
 
 from steelyard.base.errors import InputError
+
+MOST_BYTES = (
+    1 << 28
+)  # of a file that is read as a whole: plans, campaigns, delays; the largest known has 2^26
+_OURS = os.O_CLOEXEC | os.O_NOCTTY
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW  # fails on whatever stands there, links too
+_STREAMS = ("/dev", "/dev/fd", "/proc/self/fd")  # where names are those of open files and devices
+_RANDOM_BYTES = 8  # in the name of a file that is about to replace another
+_FOLDER_MODE = 0o775  # less what umask takes: nobody but user and group writes a folder of ours
 
 
 def check_regular(path: Path) -> None:
@@ -16,39 +35,101 @@ def check_regular(path: Path) -> None:
         raise InputError(f"{path} is not a regular file; move it away, or give another one")
 
 
-def read_regular(path: Path) -> bytes:
-    """Read a whole file. Raises InputError if it cannot be read."""
-    check_regular(path)
+def open_regular(path: Path, buffering: int = -1) -> IO[bytes]:
+    """Open a file to read it. Raises InputError if it is not a regular one, and OSError."""
+    check_regular(path)  # to open a device may already have an effect
+    return os.fdopen(_opened(path, os.O_RDONLY), "rb", buffering)
+
+
+def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Read a whole file of at most so many bytes. Raises InputError if it cannot be read."""
     try:
-        return path.read_bytes()
+        with open_regular(path) as file:
+            data = file.read(most + 1)
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}); give another one") from None
+    if len(data) > most:
+        raise InputError(f"{path} has more than {most} bytes; give another one")
+    return data
+
+
+def open_to_append(path: Path, buffering: int = -1) -> IO[bytes]:
+    """Open a file to read it and to append to it; create it if there is none.
+
+    Raises InputError if it is a link or no regular file, and OSError.
+    """
+    return os.fdopen(_opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW), "a+b", buffering)
+
+
+def create(path: Path) -> None:
+    """Create an empty file. Raises FileExistsError if there is anything of that name, and OSError."""
+    os.close(os.open(path, _NEW | _OURS, 0o666))
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it, where they are missing. Raises OSError."""
+    missing = takewhile(lambda folder: not folder.exists(), (path, *path.parents))
+    for folder in reversed(list(missing)):
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(_FOLDER_MODE)
+    if not path.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Replace a file by another one at once. A device or a pipe is written to; /dev/stdout may be a file.
+    """Replace a file by another one at once. A link is replaced, too, and what it leads to stays.
 
-    Raises OSError, which names the file.
+    A device or a pipe is written to. Raises OSError, which names the file, and InputError if nobody reads the
+    pipe.
     """
-    if path.absolute().parent == Path("/dev") or (path.exists() and not path.is_file()):
-        path.write_bytes(data)
+    is_stream = str(path.absolute().parent) in _STREAMS
+    if is_stream or not (path.is_symlink() or path.is_file() or not path.exists()):
+        _write_through(path, data)
         return
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(_RANDOM_BYTES)}")
     try:
-        partial.write_bytes(data)
+        with os.fdopen(os.open(partial, _NEW | _OURS, 0o666), "wb") as file:
+            file.write(data)
         partial.replace(path)
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
-    finally:
         with contextlib.suppress(OSError):
             partial.unlink()
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _write_through(path: Path, data: bytes) -> None:
+    """Write to what is open elsewhere. Opening a pipe without a reader would wait for one for ever."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_TRUNC | _OURS)
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        raise InputError(f"nobody reads {path}; start its reader first, or give another place") from None
+    os.set_blocking(descriptor, True)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+
+
+def _opened(path: Path, flags: int) -> int:
+    """Open a regular file; nothing of another kind is waited for."""
+    try:
+        descriptor = os.open(path, flags | os.O_NONBLOCK | _OURS, 0o666)
+    except OSError as error:
+        if error.errno == errno.ELOOP and path.is_symlink():
+            raise InputError(f"{path} is a link, and nothing is written through it; remove it") from None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise InputError(f"{path} is not a regular file; move it away, or give another one")
+    return descriptor
 
 
 def read_text(path: Path) -> str:
-    """Read the stripped text of a file of /proc or /sys, "" if there is none or it cannot be read."""
+    """Read the stripped text of a small file, as those of /proc, "" if there is none or it cannot be read."""
     try:
-        return path.read_text(errors="replace").strip()
-    except OSError:
+        with open_regular(path) as file:
+            return file.read(MOST_BYTES).decode(errors="replace").strip()
+    except (OSError, InputError):
         return ""
 
 

@@ -21,7 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError, MeasurementError
-from steelyard.base.files import write_whole
+from steelyard.base.files import make_folder, read_number, read_regular, read_text, write_whole
 from steelyard.base.foreign import shortened, visible
 from steelyard.base.plural import counted
 from steelyard.base.units import parse_seconds
@@ -226,9 +226,9 @@ def dry_text(system: BatchSystem, job: BatchJob) -> str:
 def is_measured(job: BatchJob, launches: int) -> bool:
     """Has the job measured all of its points?"""
     try:
-        if _exit_code(job) == 0 and Path(job.wanted.script).read_text() == job.script:
+        if _exit_code(job) == 0 and read_regular(Path(job.wanted.script)).decode() == job.script:
             return True
-    except (OSError, UnicodeDecodeError):
+    except (InputError, UnicodeDecodeError):
         return False
     if not (job.folder / "campaign.json").is_file():
         return False
@@ -252,7 +252,7 @@ def submit(system: BatchSystem, job: BatchJob) -> str:
             f"there is no {argv[0]} on PATH; load the module of {system.name}, or leave --batch out"
         )
     try:
-        Path(job.wanted.script).parent.mkdir(parents=True, exist_ok=True)
+        make_folder(Path(job.wanted.script).parent)
         write_whole(Path(job.wanted.script), job.script.encode())
         Path(job.wanted.script).chmod(0o755)
         job.file("exit").unlink(missing_ok=True)
@@ -272,8 +272,8 @@ def submit(system: BatchSystem, job: BatchJob) -> str:
 def _known(job: BatchJob) -> _Known | None:
     """Read how the batch system called the job; None if the file says nothing that could be a job's name."""
     try:
-        known = msgspec.json.decode(job.file("json").read_bytes(), type=_Known)
-    except (OSError, msgspec.DecodeError):
+        known = msgspec.json.decode(read_regular(job.file("json")), type=_Known)
+    except (InputError, msgspec.DecodeError):
         return None
     return known if _JOB_ID.fullmatch(known.id) else None  # an option of its commands is none
 
@@ -293,18 +293,12 @@ def state_of(system: BatchSystem, job_id: str) -> JobState:
 
 
 def _exit_code(job: BatchJob) -> int | None:
-    try:
-        return int(job.file("exit").read_text())
-    except (OSError, ValueError):
-        return None
+    return read_number(job.file("exit"))
 
 
 def reason_of(job: BatchJob) -> str:
     """Quote the last sentence of ours in what a job said; "" if there is none."""
-    try:
-        lines = job.file("log").read_text(errors="replace").splitlines()
-    except OSError:
-        return ""
+    lines = read_text(job.file("log")).splitlines()
     last = next((line for line in reversed(lines) if line.startswith(_OURS)), "")
     return shortened(last.removeprefix(_OURS), _QUOTED_LETTERS)
 

@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import write_whole
+from steelyard.base.files import make_folder, write_whole
+from steelyard.base.ownership import check_own_folder
 from steelyard.base.plural import counted
 from steelyard.launch.batch_systems import read_allocation, with_switches
 from steelyard.plan.arms import with_arms
@@ -89,12 +90,14 @@ def open_folder(
     """Begin the campaign of a results folder, or take it up again if it is the same one.
 
     The `ops` and `methods` in use, by name, are kept for readers. `command` are the words for a shell that
-    begin it. Raises InputError if the folder is a file, holds something else, or holds another campaign.
+    begin it. Raises InputError if the folder is a file, holds something else, or holds another campaign,
+    or if it is another user's.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(
             f"'{folder}' is a file, not a folder; give --out a name that is free or an earlier folder"
         )
+    check_own_folder(folder)
     document = plan_document(plan)
     if (folder / "campaign.json").exists():
         campaign = read_campaign(folder)
@@ -146,7 +149,7 @@ def add_sizes(folder: Path, campaign: CampaignFile, wanted: Sequence[tuple[int, 
 
 def _write(folder: Path, campaign: CampaignFile) -> None:
     try:
-        (folder / "records").mkdir(parents=True, exist_ok=True)
+        make_folder(folder / "records")
         write_whole(folder / "campaign.json", msgspec.json.format(msgspec.json.encode(campaign)) + b"\n")
     except OSError as error:
         raise InputError(

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
+from steelyard.base.files import open_regular
+
 
 class Hold:
     """A lock on a file until `is_idle`: the engine takes its own lock on it, and so waits.
@@ -17,7 +19,7 @@ class Hold:
 
     def __init__(self, path: Path, is_idle: Callable[[], bool]) -> None:
         self._is_idle = is_idle
-        self._file = path.open("rb")
+        self._file = open_regular(path)
         if not is_idle():
             with contextlib.suppress(OSError):
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,8 +1,10 @@
 """The lock of a results folder: one steelyard at a time measures into it, and none of a dead one's launches.
 
 The lock belongs to an open file, and launches inherit its descriptor. While a process of a launch holds it,
-the folder is taken, on whichever host. The file says who holds it and by which mark its launches are found.
-It is empty after a steelyard that ended as it should.
+the folder is taken, on whichever host. The first line of the file says who holds it and by which mark its
+launches are found, each other line names a file that a launch made elsewhere. It is empty after a steelyard
+that ended as it should. It is believed only if our user wrote it, in this folder and on this system, and if
+it is whole.
 """
 
 from __future__ import annotations
@@ -11,18 +13,30 @@ import fcntl
 import os
 import platform
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 import msgspec
 
 from steelyard.base.errors import InputError
-from steelyard.system.leftovers import remove_leftovers
-from steelyard.system.process import end_marked, is_alive, new_mark, start_time
+from steelyard.base.files import open_to_append
+from steelyard.base.ownership import check_own_folder, is_open_to_all, is_own, owner_name
+from steelyard.system.leftovers import LeftFile, Leftovers, remove_left
+from steelyard.system.marks import (
+    end_marked,
+    is_alive,
+    is_mark,
+    marked_pids,
+    new_mark,
+    start_time,
+    this_system,
+)
 
 _SURVIVOR_SECONDS = 10.0  # for the lock, after those who hold it were ended
+_MOST_NS = 1 << 63  # of a time, in the year 2262
+_MOST_BYTES = 1 << 18  # of the file: a line for each file of a launch of some hundred ranks
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -30,17 +44,32 @@ class Holder(msgspec.Struct, frozen=True):
 
     host: str
     pid: int
-    start: int  # as returned by `process.start_time`
+    start: int  # as returned by `marks.start_time`
     mark: str
     began_ns: int
+    system: str  # where the pid is one: `marks.this_system`
+    inode: int  # of the file: a copy of a folder says nothing about launches
 
 
 class Lock(msgspec.Struct, frozen=True):
-    """A held lock. `notes` name what one that died had left running, which was ended."""
+    """A held lock. `notes` say what one that died had left running, and what was not believed."""
 
     descriptor: int
     mark: str
     notes: tuple[str, ...] = ()
+
+    def note(self, files: Sequence[LeftFile]) -> None:
+        """Keep the names of files that a launch has made, for whoever comes after a kill."""
+        with suppress(OSError):  # a full disk
+            os.write(self.descriptor, msgspec.json.Encoder().encode_lines(files))
+
+
+class _Said(msgspec.Struct, frozen=True):
+    """What the file says: who holds or held it, and what launches made. `doubt`: why it is not believed."""
+
+    holder: Holder | None = None
+    files: tuple[LeftFile, ...] = ()
+    doubt: str | None = None
 
 
 @contextmanager
@@ -48,37 +77,60 @@ def locked(folder: Path) -> Iterator[Lock]:
     """Hold the lock of a results folder, after ending what a killed steelyard has left running.
 
     Raises InputError if another steelyard measures into the folder, if such processes cannot be ended, or if
-    the folder cannot be written or locked.
+    the folder is another user's or cannot be written or locked.
     """
+    check_own_folder(folder)
     path = folder / ".lock"
     try:
-        file = path.open("a+b", buffering=0)
+        file = open_to_append(path, buffering=0)
     except OSError as error:
         raise InputError(
             f"'{folder}' cannot be written: {error.strerror}; give --out another place"
         ) from None
     with file:
+        stat = os.fstat(file.fileno())
+        if not is_own(stat, folder):
+            raise InputError(
+                f"'{path}' belongs to {owner_name(stat)} and is not believed: nothing was ended; remove it, "
+                "then give the same command again"
+            )
         notes = _take(file, folder)
-        holder = Holder(platform.node(), os.getpid(), start_time(os.getpid()), new_mark(), time.time_ns())
-        _write(file, msgspec.json.encode(holder), folder)
+        holder = Holder(
+            host=platform.node(),
+            pid=os.getpid(),
+            start=start_time(os.getpid()),
+            mark=new_mark(),
+            began_ns=time.time_ns(),
+            system=this_system(),
+            inode=stat.st_ino,
+        )
+        _write(file, msgspec.json.encode(holder) + b"\n", folder)
         yield Lock(file.fileno(), holder.mark, notes)
         _write(file, b"", folder)
 
 
 def _take(file: IO[bytes], folder: Path) -> tuple[str, ...]:
     """Take the lock, and end what the last holder left. Returns notes on it."""
-    if _is_free(file, folder):
-        holder = _holder(file)
-        return _clear(holder, folder) if holder is not None else ()
-    holder = _holder(file)
-    if holder is None or holder.host != platform.node() or is_alive(holder.pid, holder.start):
+    is_free = _is_free(file, folder)
+    said = _said(file)
+    holder = said.holder
+    is_here = holder is not None and holder.system == this_system()
+    runs = is_here and holder is not None and is_alive(holder.pid, holder.start)
+    was_ours = is_free and holder is not None and holder.pid == os.getpid()
+    if not (is_free or is_here) or (runs and not was_ours):  # some file systems lock nothing
         who = (
             "" if holder is None else f" (pid {holder.pid} on {holder.host}, since {_local(holder.began_ns)})"
         )
         raise InputError(f"another steelyard{who} is measuring into '{folder}'; wait for it to end")
-    notes = _clear(holder, folder)
+    notes: tuple[str, ...] = ()
+    if said.doubt is not None:
+        notes += (f"'{folder / '.lock'}' {said.doubt}: nothing was ended by it",)
+    if is_open_to_all(folder):
+        notes += (f"every user may change what is in '{folder}'; chmod o-w ends that",)
+    if is_here and holder is not None:
+        notes += _clear(holder.mark, said.files, folder)
     deadline = time.monotonic() + _SURVIVOR_SECONDS
-    while not _is_free(file, folder):
+    while not (is_free or _is_free(file, folder)):
         if time.monotonic() > deadline:
             raise InputError(
                 f"a launch of an earlier steelyard still holds '{folder}'; end its processes, or give --out "
@@ -93,18 +145,18 @@ def _local(unix_ns: int) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(unix_ns / 1e9))
 
 
-def _clear(holder: Holder, folder: Path) -> tuple[str, ...]:
+def _clear(mark: str, files: Sequence[LeftFile], folder: Path) -> tuple[str, ...]:
     """End what a killed steelyard has left running, and remove the files of its launches."""
-    if holder.host != platform.node():
-        return ()
-    ended, left = end_marked(holder.mark)
+    left_files = Leftovers(others=())
+    left_files.look(marked_pids(mark))
+    ended, left = end_marked(mark)
     if left:
         pids = ", ".join(map(str, left))
         raise InputError(
             f"processes of an earlier steelyard still measure into '{folder}' and cannot be ended (pid "
             f"{pids}); end them first"
         )
-    remove_leftovers(holder.began_ns)
+    remove_left((*files, *left_files.own))
     if not ended:
         return ()
     pids = ", ".join(map(str, ended))
@@ -124,13 +176,27 @@ def _is_free(file: IO[bytes], folder: Path) -> bool:
     return True
 
 
-def _holder(file: IO[bytes]) -> Holder | None:
-    """Read who holds the lock, or held it when it was killed; None if the file does not say."""
+def _said(file: IO[bytes]) -> _Said:
+    """Read who holds the lock, or held it when it was killed; nothing that is not whole is believed."""
     file.seek(0)
-    try:
-        return msgspec.json.decode(file.read(), type=Holder)
-    except msgspec.DecodeError:
-        return None
+    text = file.read(_MOST_BYTES + 1)
+    if not text:
+        return _Said()
+    if len(text) > _MOST_BYTES:
+        return _Said(doubt="is too large for a lock")
+    first, *others = text.split(b"\n")
+    holder = None
+    with suppress(msgspec.DecodeError, RecursionError):
+        holder = msgspec.json.decode(first, type=Holder)
+    if holder is None or not is_mark(holder.mark) or not 0 < holder.began_ns < _MOST_NS:
+        return _Said(doubt="is damaged, or of another version")
+    if holder.inode != os.fstat(file.fileno()).st_ino:
+        return _Said(doubt="is a copy of another folder's")
+    files = list[LeftFile]()
+    for line in others:
+        with suppress(msgspec.DecodeError):  # the last one may be torn
+            files.append(msgspec.json.decode(line, type=LeftFile))
+    return _Said(holder, tuple(files))
 
 
 def _write(file: IO[bytes], text: bytes, folder: Path) -> None:

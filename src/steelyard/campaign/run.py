@@ -7,6 +7,8 @@ launch that hangs, and goes on with the next point: hangs, crashes and wrong ans
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import time
 from collections import Counter
@@ -19,6 +21,7 @@ import msgspec
 from msgspec import Struct
 
 from steelyard.base.errors import MeasurementError
+from steelyard.base.files import create, make_folder, write_whole
 from steelyard.base.plural import counted
 from steelyard.campaign.budget import Budget, budget_of, estimate
 from steelyard.campaign.cause_of_death import (
@@ -55,7 +58,7 @@ from steelyard.records.follow import Tail
 from steelyard.records.job_file import JobFile, append_records
 from steelyard.records.schema import SCHEMA, End, Job, JobMpi, StuckRank, Watch
 from steelyard.system.kernel_settings import oom_kills, read_settings
-from steelyard.system.leftovers import leftovers_removed
+from steelyard.system.leftovers import Leftovers
 from steelyard.system.machine import read_machine
 from steelyard.system.other_processes import Watcher
 from steelyard.system.process import Child
@@ -89,7 +92,7 @@ def run_campaign(
     cores begin to measure when `is_idle` says that this process no longer works on them. Raises InputError
     for a missing launcher, MeasurementError if the batch system ends our job.
     """
-    (folder / "records").mkdir(exist_ok=True)
+    make_folder(folder / "records")
     done = {key: end for key, end in finished(folder).items() if not (retry_failed and is_failure(end))}
     spared = {index: HUNG_BEFORE for (_, index), end in done.items() if hung_by_itself(end.why)}
     lessons = _Lessons(spared, Counter(), set())
@@ -208,9 +211,10 @@ def _given(job: _Job, points: list[PlannedPoint]) -> Iterator[Hold]:
     all_cores = group.ranks // (group.hosts or 1) * group.threads >= len(job.setup.machine.cores)
     try:
         most_seconds = job.budget.most_seconds(job.remaining)
-        words.write_text("".join(point_line(point, job.setup.ops, most_seconds) + "\n" for point in points))
+        lines = "".join(point_line(point, job.setup.ops, most_seconds) + "\n" for point in points)
+        write_whole(words, lines.encode())
         if isinstance(job.plan.arrivals, tuple):
-            arrivals.write_text(arrival_lines(job.plan.arrivals))
+            write_whole(arrivals, arrival_lines(job.plan.arrivals).encode())
         with Hold(words, job.is_idle if all_cores else lambda: True) as hold:
             yield hold
     finally:
@@ -219,12 +223,12 @@ def _given(job: _Job, points: list[PlannedPoint]) -> Iterator[Hold]:
 
 
 def _free_path(records: Path, name: str) -> Path:
-    """Choose JOB.jsonl, or JOB.2.jsonl and so on if the job continues."""
-    path = records / f"{name}.jsonl"
-    part = 2
-    while path.exists():
-        path = records / f"{name}.{part}.jsonl"
-        part += 1
+    """Create JOB.jsonl, or JOB.2.jsonl and so on if the job continues."""
+    for part in itertools.count(1):
+        path = records / (f"{name}.jsonl" if part == 1 else f"{name}.{part}.jsonl")
+        with contextlib.suppress(FileExistsError):
+            create(path)
+            break
     return path
 
 
@@ -309,7 +313,10 @@ def _watch(
     for name in launch.unset:
         environment.pop(name, None)
     spans = len(launch.hosts) > 1
-    with leftovers_removed(), Child(command, env=environment, mark=mark, held=held) as child:
+    with (
+        Leftovers(job.lock.note if job.lock else lambda _: None) as leftovers,
+        Child(command, env=environment, mark=mark, held=held, before_stop=leftovers.look) as child,
+    ):
         quiet_since = time.monotonic()
         watcher.parent = child.pid
         while True:
@@ -330,6 +337,7 @@ def _watch(
                 hang = hang_words(silent, command, phase, stopped, said, spans=spans)
                 where = ask_ranks(child, tail.launch, job.setup.engines[job.planned.group.mpi])
                 break
+            leftovers.look_if_due(child.pids, began=tail.launch is not None)
             hold.release_if_idle()
             child.pause(_POLL_SECONDS if hold.is_released else _HOLD_SECONDS)
         child.stop()

@@ -16,7 +16,8 @@ from steelyard.base.foreign import visible
 from steelyard.engines.build import Engine
 from steelyard.records.schema import Launch, StuckRank
 from steelyard.system.functions import functions_of
-from steelyard.system.process import Child, process_state
+from steelyard.system.marks import process_state
+from steelyard.system.process import Child
 from steelyard.system.process_stat import process_stat
 
 _SAID = re.compile(

@@ -10,6 +10,7 @@ from pathlib import Path
 import typer
 
 from steelyard.base.errors import InputError, MeasurementError
+from steelyard.base.files import make_folder
 from steelyard.base.plural import counted
 from steelyard.campaign.batch import (
     BatchJob,
@@ -62,7 +63,7 @@ def run_batch(options: RunOptions, plan: Plan, out: Path) -> None:
         say("\n".join(dry_text(system, job) for job in jobs).rstrip("\n"))
         return
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder(out)
     except OSError as error:
         raise InputError(f"'{out}' cannot be written: {error.strerror}; give --out another place") from None
     with locked(out):

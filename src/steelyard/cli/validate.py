@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from steelyard.base.errors import MeasurementError
+from steelyard.base.files import write_whole
 from steelyard.base.units import parse_counts, parse_seconds, parse_sizes
 from steelyard.cli.console import out, say_json, tell
 from steelyard.cli.options import JsonFlag, listed
@@ -72,7 +73,7 @@ def validate(options: ValidateOptions) -> None:
     verdicts = check_claims(rows)
     whole = document(rows, missing, verdicts, wishes)
     if options.out is not None:
-        (options.out / "validate.json").write_bytes(msgspec.json.encode(whole))
+        write_whole(options.out / "validate.json", msgspec.json.encode(whole))
     if options.json:
         say_json(whole)
     else:

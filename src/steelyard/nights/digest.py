@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from steelyard.base.files import write_whole
+from steelyard.base.errors import InputError
+from steelyard.base.files import read_regular, write_whole
 from steelyard.base.foreign import all_visible, is_plain
 from steelyard.nights.store import Night, read_night
 from steelyard.results.row import Row
@@ -50,11 +51,11 @@ def known_night(folder: Path) -> Night:
 def _read(path: Path) -> Digest | None:
     """Read a digest; None if there is none, or it is damaged or of another version."""
     try:
-        data = path.read_bytes() if path.is_file() else b""
+        data = read_regular(path)
         if is_plain(data):
             return msgspec.json.decode(data, type=Digest)
         return msgspec.convert(all_visible(msgspec.json.decode(data)), Digest)
-    except (OSError, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+    except (InputError, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
 
 
@@ -77,5 +78,5 @@ def _code() -> str:
     found = hashlib.sha256()
     for part in _MAKERS:
         for path in sorted((home / part).rglob("*.py")):
-            found.update(path.read_bytes())
+            found.update(read_regular(path))
     return found.hexdigest()

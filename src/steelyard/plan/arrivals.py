@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from steelyard.base.errors import InputError
+from steelyard.base.files import read_regular
 
 Delays = tuple[tuple[float, ...], ...]  # [repetition][rank], in us
 
@@ -21,9 +22,7 @@ MOST_LINES = 100_000
 def read_arrivals(path: Path) -> Delays:
     """Read the delays in a file. Raises InputError: which file and line, what is wrong, what to do."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"the arrivals in {path} cannot be read: {error.strerror}") from None
+        text = read_regular(path).decode()
     except UnicodeDecodeError:
         raise InputError(f"the arrivals in {path} are no text; write a line for each repetition") from None
     delays: list[tuple[float, ...]] = []

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from steelyard.base.files import open_regular
 from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.read import decode_record
 from steelyard.records.schema import End, Job, Launch
@@ -31,7 +32,7 @@ class Tail:
         Returns each point that has ended, as a file that holds only its end, and whether anything was added.
         Raises InputError.
         """
-        with self.path.open("rb") as file:
+        with open_regular(self.path) as file:
             file.seek(self._offset)
             data = file.read()
         whole = data.rpartition(b"\n")[0]

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from steelyard.base.files import open_to_append
 from steelyard.records.reduced import RanksTold, Reduced, ReducedSync
 from steelyard.records.schema import (
     Close,
@@ -69,7 +70,7 @@ def append_records(path: Path, records: Iterable[Record]) -> None:
     """
     lines = b"".join(_encoder.encode(record) + b"\n" for record in records)
     try:
-        with path.open("ab+") as file:
+        with open_to_append(path) as file:
             if file.tell() > 0:
                 file.seek(-1, os.SEEK_END)
                 if file.read(1) != b"\n":

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import check_regular
+from steelyard.base.files import open_regular
 from steelyard.base.foreign import all_visible, is_plain, visible
 from steelyard.base.serially import Mapper, serially
 from steelyard.records.collector import REMEDY, Collector, Kinds, check_kind
@@ -63,9 +63,8 @@ def _iterate(path: Path) -> Iterator[Record | None]:
     line.
     """
     is_cut = False
-    check_regular(path)
     try:
-        with path.open("rb", buffering=_READ_AHEAD) as file:
+        with open_regular(path, _READ_AHEAD) as file:
             for number, line in enumerate(file, start=1):
                 if line.isspace():
                     continue

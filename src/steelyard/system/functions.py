@@ -8,6 +8,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from steelyard.base.errors import InputError
+from steelyard.base.files import read_regular
+
 _HEADER = struct.Struct("<16xHHIQQQIHHHHHH")  # after the identification
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
@@ -31,9 +34,9 @@ class Functions(Struct, frozen=True):
 def functions_of(path: Path) -> Functions:
     """The functions of a file; none of one that cannot be read, is stripped, or is not of this format."""
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
         return _read(data) if data.startswith(_ELF64_LITTLE) else Functions()
-    except (OSError, struct.error, IndexError):
+    except (InputError, struct.error, IndexError):
         return Functions()
 
 

@@ -1,7 +1,9 @@
 """Files that killed launches leave behind: of Open MPI, of MPICH and of its launcher.
 
-A file counts as a launch's own if it has a name that these programs make, belongs to our user, is not older
-than the launch, and is used by no process.
+Such a file is a launch's own if one of its processes has it mapped or open, and if it was not there before
+the launch. A name, an owner and a time would not say so: /tmp and /dev/shm may be shared with containers and
+hosts whose processes are not seen here. It is removed after the launch if it has a name that these libraries
+give, and no process uses it.
 """
 
 from __future__ import annotations
@@ -11,61 +13,128 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
+from stat import S_ISVTX
 
-_SHARED = Path("/dev/shm")  # noqa: S108 (where the libraries put them)
-# Folder (None: that of temporary files) and names. A session folder of Open MPI ends with a pid.
-_NAMES: tuple[tuple[Path | None, str], ...] = (
-    (_SHARED, "mpich_shm_*"),
-    (_SHARED, "vader_segment.*"),  # Open MPI 4
-    (_SHARED, "sm_segment.*"),  # Open MPI 5
-    (_SHARED, "[0-9]*:[0-9]*:[0-9]*"),  # libfabric's shm: PID:UID:N
-    (None, "hydra_hwloc_xmlfile_*"),
-    (None, "ompi.*/pid.*"),  # Open MPI 4
-    (None, "prterun.*"),  # Open MPI 5: its launcher's sessions, `prterun.HOST.PID.UID`
-    (_SHARED, "prterun.*"),
+from msgspec import Struct
+
+from steelyard.base.files import read_text
+
+_SHARED, _TEMPORARY = Path("/dev/shm"), Path("/tmp")  # noqa: S108 (where the libraries put them)
+# Names of files, and of session folders of Open MPI, with the place of a pid between the dots.
+_NAMES = (
+    "mpich_shm_*",
+    "vader_segment.*",  # Open MPI 4
+    "sm_segment.*",  # Open MPI 5
+    "[0-9]*:[0-9]*:[0-9]*",  # libfabric's shm: PID:UID:N
+    "hydra_hwloc_xmlfile_*",
+    "ompi.*/pid.*",  # Open MPI 4
+    "prterun.*",  # Open MPI 5: its launcher's sessions, `prterun.HOST.PID.UID`
 )
-_CLOCK_STEP_NS = 20_000_000  # the kernel stamps files with its time of the last tick
+_LOOK_SECONDS = 0.1  # between looks while ranks start: some ms of a core, before anything is measured
 
 
-@contextlib.contextmanager
-def leftovers_removed() -> Iterator[None]:
-    """Remove, at the end, what launches have left meanwhile."""
-    since_ns = time.time_ns()
-    try:
-        yield
-    finally:
-        remove_leftovers(since_ns)
+class LeftFile(Struct, frozen=True):
+    """A file or folder by its path and by its numbers, which no other one has while it is there."""
+
+    path: str
+    device: int
+    inode: int
 
 
-def remove_leftovers(since_ns: int) -> list[Path]:
-    """Remove what launches after `since_ns` (Unix time) have left; return what was removed."""
-    found = [path for path in _candidates() if _is_ours(path, since_ns - _CLOCK_STEP_NS)]
-    if not found:
-        return []
-    used = set(_used())
+class Leftovers:
+    """What a launch must not leave: `own`. `note` hears of each file when it is seen first.
+
+    `others` are files that are nobody's to remove: those that are there before the launch.
+    """
+
+    def __init__(
+        self,
+        note: Callable[[Sequence[LeftFile]], None] = lambda _: None,
+        others: Collection[LeftFile] | None = None,
+    ) -> None:
+        """Take what is there now as others', unless they are given."""
+        self.own: set[LeftFile] = set()
+        self._note = note
+        self._others = frozenset(_there_now() if others is None else others)
+        self._next = 0.0
+        self._is_settled = False
+
+    def look(self, pids: Iterable[int]) -> None:
+        """See what processes of the launch use."""
+        found = [one for path in sorted(_used_by(pids)) if (one := _identified(path)) is not None]
+        new = [one for one in found if one not in self._others and one not in self.own]
+        self.own.update(new)
+        if new:
+            self._note(new)
+
+    def look_if_due(self, pids: Callable[[], Iterable[int]], *, began: bool) -> None:
+        """Look now and then until ranks have begun to measure, and then once: later it would disturb them."""
+        if self._is_settled or (not began and time.monotonic() < self._next):
+            return
+        self._is_settled = began
+        self.look(pids())
+        self._next = time.monotonic() + _LOOK_SECONDS
+
+    def __enter__(self) -> Leftovers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove what the launch has left."""
+        remove_left(self.own)
+
+
+def remove_left(files: Collection[LeftFile]) -> list[Path]:
+    """Remove those that are still there and that no process uses; return what was removed."""
+    places = _places()
+    named = [one for one in files if _launch_file(one.path, places) == Path(one.path)]
+    there = [one for one in named if _identified(Path(one.path)) == one]
+    used = _used_by(int(entry.name) for entry in Path("/proc").glob("[0-9]*")) if there else set()
     removed = []
-    for path in found:
-        if str(path) not in used and not _is_session_of_a_process(path):
+    for path in (Path(one.path) for one in there):
+        if path not in used and not _is_session_of_a_process(path):
             with contextlib.suppress(OSError):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
                 removed.append(path)
     return removed
 
 
-def _candidates() -> Iterator[Path]:
-    for folder, pattern in _NAMES:
-        with contextlib.suppress(OSError):
-            yield from (folder or Path(tempfile.gettempdir())).glob(pattern)
-
-
-def _is_ours(path: Path, since_ns: int) -> bool:
+def _identified(path: Path) -> LeftFile | None:
+    """Find the numbers of a file of our user, in a folder where nobody else can put another in its place."""
     try:
-        stat = path.lstat()
+        stat, folder = path.lstat(), path.parent.stat()
     except OSError:
-        return False
-    return stat.st_uid == os.geteuid() and stat.st_ctime_ns >= since_ns
+        return None
+    is_safe = folder.st_uid in (0, os.geteuid()) or folder.st_mode & S_ISVTX
+    if stat.st_uid != os.geteuid() or not is_safe:
+        return None
+    return LeftFile(str(path), stat.st_dev, stat.st_ino)
+
+
+def _places() -> set[Path]:
+    """List the folders where libraries put such files, by their real names, which the kernel tells."""
+    return {place.resolve() for place in (_SHARED, _TEMPORARY, Path(tempfile.gettempdir()))}
+
+
+def _there_now() -> Iterator[LeftFile]:
+    for place in _places():
+        for pattern in _NAMES:
+            with contextlib.suppress(OSError):
+                yield from filter(None, map(_identified, place.glob(pattern)))
+
+
+def _launch_file(name: str, places: Iterable[Path]) -> Path | None:
+    """Find the file or session folder of a launch that `name` is, or is in; None for any other name."""
+    for place in places:
+        if not name.startswith(f"{place}/"):
+            continue
+        parts = Path(name).relative_to(place).parts
+        for words in (pattern.split("/") for pattern in _NAMES):
+            if len(parts) >= len(words) and all(map(fnmatchcase, parts, words)):
+                return place.joinpath(*parts[: len(words)])
+    return None
 
 
 def _is_session_of_a_process(path: Path) -> bool:
@@ -75,14 +144,20 @@ def _is_session_of_a_process(path: Path) -> bool:
     return path.is_dir() and pid.isdigit() and Path(f"/proc/{pid}").exists()
 
 
-def _used() -> Iterator[str]:
-    """List the files that processes have mapped or opened."""
-    for process in Path("/proc").iterdir():
-        if process.name.isdigit():
+def _used_by(pids: Iterable[int]) -> set[Path]:
+    """Find the files and session folders of launches in which processes have anything mapped or open."""
+    places = _places()
+    names = {name for pid in pids for name in _open_in(pid)}
+    return {path for name in names if (path := _launch_file(name, places)) is not None}
+
+
+def _open_in(pid: int) -> Iterator[str]:
+    """List the files that a process has mapped or opened."""
+    process = Path(f"/proc/{pid}")
+    for line in read_text(process / "maps").splitlines():
+        if "/" in line:
+            yield line[line.index("/") :]
+    with contextlib.suppress(OSError):
+        for descriptor in (process / "fd").iterdir():
             with contextlib.suppress(OSError):
-                lines = (process / "maps").read_text(errors="replace").splitlines()
-                yield from (line[line.index("/") :] for line in lines if "/" in line)
-            with contextlib.suppress(OSError):
-                for descriptor in (process / "fd").iterdir():
-                    with contextlib.suppress(OSError):
-                        yield str(descriptor.readlink())
+                yield str(descriptor.readlink())

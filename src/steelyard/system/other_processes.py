@@ -12,6 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
+from steelyard.base.files import open_regular, read_text
 from steelyard.base.foreign import visible
 from steelyard.records.schema import Busy, Watch
 from steelyard.system.process_stat import ProcessStat, family, process_stats
@@ -37,8 +38,8 @@ class _Tracked:
 def load_average(root: Path = Path("/")) -> tuple[float, ...]:
     """Read the mean of the last minute as a tuple of one; () if the system does not show it."""
     try:
-        return (float((root / "proc/loadavg").read_text().split()[0]),)
-    except (OSError, ValueError, IndexError):
+        return (float(read_text(root / "proc/loadavg").split()[0]),)
+    except (ValueError, IndexError):
         return ()
 
 
@@ -145,8 +146,9 @@ def _command(entry: Path, name: str) -> str:
     The rest of the command line is not kept, because arguments may be secrets.
     """
     try:
-        if not (entry / "cmdline").read_bytes():
-            return visible(f"[{name}]")
+        with open_regular(entry / "cmdline") as file:
+            if not file.read(1):
+                return visible(f"[{name}]")
         return visible(PurePath((entry / "exe").readlink()).name.removesuffix(" (deleted)"))
     except OSError:  # another user's
         return visible(name)

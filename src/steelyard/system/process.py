@@ -11,26 +11,30 @@ import signal
 import subprocess
 import threading
 import time
-import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from types import FrameType, TracebackType
 from typing import IO
 
 from steelyard.base.errors import ExhaustedError, InputError, MeasurementError
-from steelyard.system.process_stat import family, process_stat, process_stats
+from steelyard.system.marks import (
+    GRACE_SECONDS,
+    KILL_SECONDS,
+    MARK,
+    alive,
+    marked,
+    marks_of,
+    new_mark,
+    reap,
+    signal_all,
+)
+from steelyard.system.process_stat import ProcessStat, children, family, process_stats
 
-# Every process of a child carries this variable, which survives what parenthood does not: a rank whose
-# launcher died has init as its parent, but still our mark in its environment.
-_MARK = "STEELYARD_CHILD"
 _TAIL_BYTES = 1 << 16  # what is kept of a launch's stdout and stderr
 _WHOLE_BYTES = 1 << 26  # of a short command's output that is kept: all, within reason
-_GRACE_SECONDS = 2.0  # between TERM and KILL: time for a launcher to end its ranks
-_KILL_SECONDS = 2.0  # for the kernel to end what got a KILL
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
-_PR_SET_PDEATHSIG = 1  # of prctl(2)
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # of prctl(2)
 _prctl = ctypes.CDLL(None).prctl  # resolved here: a forked process should load nothing
 
 
@@ -72,7 +76,9 @@ class Child:
     kept. `tidy=False` skips the search in /proc for what it may have left after it ended by itself.
 
     If this program is killed, the kernel ends the launch with a TERM. All its processes carry `mark`, by
-    which `end_marked` finds those that are left, and inherit the descriptors `held`.
+    which `end_marked` finds those that are left, and inherit the descriptors `held`. Those that lose their
+    parent become children of this program, so that they are found without their environment, too.
+    `before_stop` hears of the processes that are there before they are ended.
     """
 
     def __init__(
@@ -86,13 +92,18 @@ class Child:
         mark: str | None = None,
         held: Sequence[int] = (),
         stdin: IO[bytes] | None = None,
+        before_stop: Callable[[Iterable[int]], None] = lambda _: None,
     ) -> None:
         """Start `argv`. Raises InputError if that is impossible."""
+        if tidy:
+            _prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        self._others = children(process_stats()) if tidy else {}
+        self._before_stop = before_stop
         self._mark = mark or new_mark()
         self._tidy = tidy
         self._is_over = False
         self._handled: list[signal.Signals] = []
-        environment = dict(os.environ if env is None else env) | {_MARK: self._mark}
+        environment = dict(os.environ if env is None else env) | {MARK: self._mark}
         try:
             self._process = subprocess.Popen(
                 [os.fspath(word) for word in argv],
@@ -180,16 +191,16 @@ class Child:
         """Send a signal to those of its processes that still run, and return their pids. No other process
         gets it.
         """
-        own = _alive(self._family())
-        sent = [pid for pid in pids if pid in own]
-        _signal_all(sent, number)
-        return sent
+        own = alive(self._family())
+        sent = {pid: own[pid] for pid in pids if pid in own}
+        signal_all(sent, number)
+        return list(sent)
 
     def pids(self) -> list[int]:
         """List its processes."""
         return list(self._family())
 
-    def stop(self, grace: float = _GRACE_SECONDS) -> None:
+    def stop(self, grace: float = GRACE_SECONDS) -> None:
         """End it and all that it started: TERM to its group, `grace` seconds later KILL to what is left.
 
         A second Ctrl-C waits until this is over. Does nothing if nothing is left.
@@ -198,32 +209,50 @@ class Child:
             if self._is_over or (self._process.poll() is not None and not self._tidy):
                 return
             family = self._family()
+            self._before_stop(family)
             if self._process.poll() is None:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(self.pid, signal.SIGTERM)
                 self._await_end(family, grace)
-            deadline = time.monotonic() + _KILL_SECONDS
-            while family := _alive(family | self._family()):
-                _signal_all(family, signal.SIGKILL)
+            deadline = time.monotonic() + KILL_SECONDS
+            while left := alive(family := family | self._family()):
+                signal_all(left, signal.SIGKILL)
                 self._process.poll()  # reaps, where the launcher itself was killed
                 if time.monotonic() > deadline:
                     break
                 time.sleep(0.005)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_KILL_SECONDS)
+                self._process.wait(KILL_SECONDS)
+            reap(family.keys() - {self.pid})
             self._out.join()
             self._err.join()
             self._is_over = True
 
     def _family(self) -> dict[int, int]:
         """Find its processes, pid -> start time. After it was reaped, its pid may be another's: only the mark
-        counts.
+        counts, and who became a child of this program.
         """
-        return _descendants(self.pid if self._process.returncode is None else None, self._mark)
+        stats = process_stats()
+        roots = [pid for pid, stat in stats.items() if self._lost_its_parent(pid, stat)]
+        if self._process.returncode is None:
+            roots.append(self.pid)
+        return {pid: stats[pid].started for pid in family(stats, *roots)} | marked(stats, self._mark)
+
+    def _lost_its_parent(self, pid: int, stat: ProcessStat) -> bool:
+        """Is it a child of this program that was none before, that this program did not start?
+
+        What this program forks is in its session, and what it starts carries another mark.
+        """
+        return (
+            stat.parent == os.getpid()
+            and self._others.get(pid) != stat.started
+            and stat.session != os.getsid(0)
+            and marks_of(pid) <= {self._mark}
+        )
 
     def _await_end(self, family: dict[int, int], seconds: float) -> None:
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline and (self._process.poll() is None or _alive(family)):
+        while time.monotonic() < deadline and (self._process.poll() is None or alive(family)):
             time.sleep(0.01)
 
 
@@ -255,48 +284,11 @@ class _Drain:
         self._thread.join(1.0)
 
 
-def new_mark() -> str:
-    """Make a word that no other launch has."""
-    return uuid.uuid4().hex
-
-
 def die_with(parent: int) -> None:
     """Ask the kernel for a TERM when `parent` ends; a new process does this first."""
     _prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
     if os.getppid() != parent:  # it ended before we could ask
         os._exit(128 + signal.SIGTERM)
-
-
-def end_marked(mark: str) -> tuple[list[int], list[int]]:
-    """End what a launch of a dead program has left: TERM, then KILL.
-
-    Returns the pids of those that were ended, and of those that could not be.
-    """
-    family = _descendants(None, mark)
-    for number, seconds in ((signal.SIGTERM, _GRACE_SECONDS), (signal.SIGKILL, _KILL_SECONDS)):
-        deadline = time.monotonic() + seconds
-        _signal_all(_alive(family), number)
-        while _alive(family) and time.monotonic() < deadline:
-            time.sleep(0.01)
-    left = _alive(family | _descendants(None, mark))
-    return sorted(family.keys() - left.keys()), sorted(left)
-
-
-def is_alive(pid: int, start: int) -> bool:
-    """Does the process that began at `start` (see `start_time`) still run?"""
-    return bool(_alive({pid: start}))
-
-
-def start_time(pid: int) -> int:
-    """Find when a process began, in ticks since boot; 0 if there is none."""
-    stat = process_stat(pid)
-    return stat.started if stat else 0
-
-
-def _signal_all(pids: Iterable[int], number: signal.Signals) -> None:
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, number)
 
 
 @contextlib.contextmanager
@@ -332,32 +324,3 @@ def _signals_held() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, old)
-
-
-def process_state(pid: int) -> str | None:
-    """Read the state of a process as in proc(5): R, S, D, T, t, Z; None if there is none."""
-    stat = process_stat(pid)
-    return stat.state if stat else None
-
-
-def _alive(family: dict[int, int]) -> dict[int, int]:
-    """Select those of `family` (pid: start time) that still run; zombies do not."""
-    return {
-        pid: start
-        for pid, start in family.items()
-        if (stat := process_stat(pid)) is not None and stat.started == start and stat.state not in "ZX"
-    }
-
-
-def _descendants(root: int | None, mark: str) -> dict[int, int]:
-    """Find the process `root` and all below it, and all that carry the mark: pid -> start time."""
-    stats = process_stats()
-    found = {} if root is None else {pid: stats[pid].started for pid in family(stats, root)}
-    needle = f"{_MARK}={mark}".encode()
-    own = os.getpid()
-    for pid, stat in stats.items():
-        if pid not in found and pid != own:
-            with contextlib.suppress(OSError):
-                if needle in Path(f"/proc/{pid}/environ").read_bytes():
-                    found[pid] = stat.started
-    return found

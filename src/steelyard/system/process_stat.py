@@ -19,6 +19,7 @@ class ProcessStat:
     started: int  # ticks since boot: distinguishes it from a later process of the same pid
     ticks: int
     cpu: int
+    session: int
 
 
 def process_stat(pid: int, root: Path = Path("/")) -> ProcessStat | None:
@@ -33,7 +34,9 @@ def process_stat(pid: int, root: Path = Path("/")) -> ProcessStat | None:
         return None
     name = head.partition(b"(")[2].decode(errors="replace")
     ticks = int(words[11]) + int(words[12])
-    return ProcessStat(name, words[0].decode(), int(words[1]), int(words[19]), ticks, int(words[36]))
+    return ProcessStat(
+        name, words[0].decode(), int(words[1]), int(words[19]), ticks, int(words[36]), int(words[3])
+    )
 
 
 def process_stats(root: Path = Path("/")) -> dict[int, ProcessStat]:
@@ -42,13 +45,19 @@ def process_stats(root: Path = Path("/")) -> dict[int, ProcessStat]:
     return {pid: stat for pid in pids if (stat := process_stat(pid, root)) is not None}
 
 
-def family(stats: dict[int, ProcessStat], root: int) -> set[int]:
-    """Find a process and all below it. A process whose parent has died is below nobody."""
+def children(stats: dict[int, ProcessStat]) -> dict[int, int]:
+    """Find the children of this process, pid -> start time."""
+    own = os.getpid()
+    return {pid: process.started for pid, process in stats.items() if process.parent == own}
+
+
+def family(stats: dict[int, ProcessStat], *roots: int) -> set[int]:
+    """Find processes and all below them. A process whose parent has died is below whoever took it in."""
     below: dict[int, list[int]] = {}
     for pid, process in stats.items():
         below.setdefault(process.parent, []).append(pid)
     found: set[int] = set()
-    open_pids = [root] if root in stats else []
+    open_pids = [root for root in roots if root in stats]
     while open_pids:
         pid = open_pids.pop()
         if pid not in found:

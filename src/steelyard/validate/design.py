@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from steelyard.base.errors import InputError
+from steelyard.base.files import read_regular
 from steelyard.engines.description import Description, Op
 
 TRUTH = "truth"
@@ -329,11 +330,7 @@ def _file_machine(path: Path) -> SimulatedMachine:
     """Check a file for SimGrid, which recognises a compiled one by its name. Raises InputError."""
     if path.suffix == ".so":  # its effects on messages beyond their routes are not visible from outside
         return SimulatedMachine(path.name, file=path, noise=True)
-    try:
-        is_platform = b"<platform" in path.read_bytes()
-    except OSError as error:
-        raise InputError(f"'{path}' cannot be read: {error.strerror}") from None
-    if not is_platform:
+    if b"<platform" not in read_regular(path):
         raise InputError(
             f"'{path}' is no platform file: it has no <platform>; give XML or a compiled '.so' for SimGrid"
         )

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from steelyard.base.errors import InputError
+from steelyard.base.files import make_folder, open_to_append
 from steelyard.system.process import signals_as_exceptions
 from steelyard.validate.design import SimulatedMachine, Simulation, Wishes, simulations
 from steelyard.validate.rows import Comparison, NotRun, rows_of_simulation
@@ -89,7 +90,7 @@ def _run_all(
         futures = [pool.submit(work, index) for index in range(len(planned))]
         for number, future in enumerate(_as_completed(futures), start=1):
             index, ran, rows[index], missing[index] = future.result()
-            with (folder / "rows.jsonl").open("ab") as kept:  # finished rows stay if this is interrupted
+            with open_to_append(folder / "rows.jsonl") as kept:  # finished rows stay if this is interrupted
                 kept.write(msgspec.json.Encoder().encode_lines(rows[index]))
             listener(Finished(number, len(planned), planned[index], ran, rows[index], missing[index]))
     finally:  # Ctrl-C or SIGTERM: running ones are ended, waiting ones dropped
@@ -136,7 +137,7 @@ def _folder(out: Path | None) -> Iterator[Path]:
             yield Path(temporary)
         return
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder(out)
         if any(out.glob("simulation-*")):
             raise InputError(f"'{out}' holds another validation; give --out a new folder")
     except OSError as error:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from steelyard import __version__
 from steelyard.base.errors import InputError
+from steelyard.base.files import read_regular, write_whole
 from steelyard.base.units import format_time
 from steelyard.engines.build import Engine, ask, describe, simulated_engine
 from steelyard.engines.cache import cache_folder
@@ -81,7 +82,7 @@ def find_simulator() -> Simulator:
 def describe_simulated(simulator: Simulator, folder: Path) -> Description:
     """Ask the simulated engine for its description; `folder` is for scratch. Raises MeasurementError."""
     hosts = folder / "one-host"
-    hosts.write_text("node-0\n")
+    write_whole(hosts, b"node-0\n")
     launcher = _smpirun(1, hosts, simulator.platform, ("smpi/wtime:0",))
     return describe(simulator.engine, launcher, folder)
 
@@ -157,10 +158,9 @@ def simulate(
     """
     names = host_names(simulator, simulation.machine, simulation.hosts)
     hosts, points = records.with_suffix(".hosts"), records.with_suffix(".points")
-    hosts.write_text(
-        "".join(f"{name}\n" for name in place_ranks(names, simulation.ranks, simulation.per_host))
-    )
-    points.write_text("".join(f"{line}\n" for line in lines or point_lines(simulation)))
+    places = place_ranks(names, simulation.ranks, simulation.per_host)
+    for path, said in ((hosts, places), (points, lines or point_lines(simulation))):
+        write_whole(path, "".join(f"{line}\n" for line in said).encode())
     seed = str(simulation.seed)
     platform = simulation.machine.file or simulator.platform
     argv = [
@@ -236,7 +236,7 @@ def _compiled(name: str, flags: Sequence[str], suffix: str) -> Path:
     shown = shlex.split(ask("smpicc", "-show", os.environ))
     places = [word for word in shown if re.match(r"-[IL]/|-Wl,-rpath", word) and word != "-I/usr/include"]
     command = [compiler, "-std=c++17", "-O2", *flags, str(source), *places, "-lsimgrid"]
-    digest = hashlib.sha256(source.read_bytes())
+    digest = hashlib.sha256(read_regular(source))
     versions = (ask(compiler, "--version", os.environ), ask("smpicc", "-version", os.environ))
     for text in (__version__, shlex.join(command), *versions):
         digest.update(text.encode() + b"\0")

@@ -1,0 +1,68 @@
+"""Whose a folder is: what is written in another user's folder, and what is read there, is in his hands."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from stat import S_ISLNK, S_ISVTX, S_IWOTH
+
+from steelyard.base.errors import InputError
+from steelyard.base.files import create
+
+_WITHIN = ("records",)  # folders of a results folder
+
+
+def check_own_folder(folder: Path) -> None:
+    """Raise InputError if a results folder is another user's, or leads elsewhere.
+
+    A group may write it: whoever shares a project's folder gives files to the group. Its owner may do more.
+    """
+    for path in (folder, *(folder / name for name in _WITHIN)):
+        try:
+            stat = path.stat() if path == folder else path.lstat()
+        except OSError:
+            continue  # whoever needs it says so
+        if S_ISLNK(stat.st_mode):
+            raise InputError(f"'{path}' is a link, and nothing is measured through it; remove it")
+        if not is_own(stat, folder):
+            raise InputError(
+                f"'{path}' belongs to {owner_name(stat)}, who could change what is run and written there; "
+                "give --out a folder of your own"
+            )
+
+
+def is_open_to_all(folder: Path) -> bool:
+    """May every user remove what is in the folder?"""
+    mode = folder.stat().st_mode
+    return bool(mode & S_IWOTH) and not mode & S_ISVTX
+
+
+def is_own(stat: os.stat_result, folder: Path) -> bool:
+    """Is a file of this user?
+
+    Some file systems give each file to one and the same user, as NFS does with what root writes: what this
+    user creates in `folder` shows who that is.
+    """
+    if stat.st_uid == os.geteuid():
+        return True
+    probe = folder / f".owner.{secrets.token_hex(8)}"
+    try:
+        create(probe)
+    except OSError:
+        return False
+    try:
+        return probe.lstat().st_uid == stat.st_uid
+    finally:
+        with suppress(OSError):
+            probe.unlink()
+
+
+def owner_name(stat: os.stat_result) -> str:
+    """Name the owner of a file: `the user alice`, `the user 1007`."""
+    try:
+        return f"the user {pwd.getpwuid(stat.st_uid).pw_name}"
+    except KeyError:
+        return f"the user {stat.st_uid}"

@@ -7,8 +7,6 @@ launch that hangs, and goes on with the next point: hangs, crashes and wrong ans
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import os
 import time
 from collections import Counter
@@ -21,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from steelyard.base.errors import MeasurementError
-from steelyard.base.files import create, make_folder, write_whole
+from steelyard.base.files import make_folder, write_whole
 from steelyard.base.plural import counted
 from steelyard.campaign.budget import Budget, budget_of, estimate
 from steelyard.campaign.cause_of_death import (
@@ -55,7 +53,7 @@ from steelyard.plan.plan import Plan
 from steelyard.plan.resolve import point_line
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint
 from steelyard.records.follow import Tail
-from steelyard.records.job_file import JobFile, append_records
+from steelyard.records.job_file import JobFile, append_records, create_records
 from steelyard.records.schema import SCHEMA, End, Job, JobMpi, StuckRank, Watch
 from steelyard.system.kernel_settings import oom_kills, read_settings
 from steelyard.system.leftovers import Leftovers
@@ -179,7 +177,7 @@ def _run_job(job: _Job) -> int:
     spared = [point for point in points if point.point in job.lessons.spared]
     points = [point for point in points if point.point not in job.lessons.spared]
     while points or spared:
-        path = _free_path(job.folder / "records", planned.name)
+        path = create_records(job.folder / "records", planned.name)
         command = _command(job, engine, launch, path)
         append_records(path, [_job_record(job, engine, launch, command)])
         tail = Tail(path)
@@ -220,16 +218,6 @@ def _given(job: _Job, points: list[PlannedPoint]) -> Iterator[Hold]:
     finally:
         words.unlink(missing_ok=True)
         arrivals.unlink(missing_ok=True)
-
-
-def _free_path(records: Path, name: str) -> Path:
-    """Create JOB.jsonl, or JOB.2.jsonl and so on if the job continues."""
-    for part in itertools.count(1):
-        path = records / (f"{name}.jsonl" if part == 1 else f"{name}.{part}.jsonl")
-        with contextlib.suppress(FileExistsError):
-            create(path)
-            break
-    return path
 
 
 def _command(job: _Job, engine: Engine, launch: LaunchCommand, path: Path) -> list[str]:

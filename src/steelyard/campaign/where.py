@@ -12,6 +12,8 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from steelyard.base.errors import InputError
+from steelyard.base.files import open_regular
 from steelyard.base.foreign import visible
 from steelyard.engines.build import Engine
 from steelyard.records.schema import Launch, StuckRank
@@ -63,8 +65,9 @@ def _held(pids: Iterable[int], ranks: dict[int, int]) -> Iterator[tuple[bool, st
 
 def _told_rank(pid: int) -> int | None:
     try:
-        found = _RANK.search(Path(f"/proc/{pid}/environ").read_bytes())
-    except OSError:
+        with open_regular(Path(f"/proc/{pid}/environ")) as file:
+            found = _RANK.search(file.read())
+    except (OSError, InputError):
         return None
     return int(found[1]) if found else None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -9,7 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from steelyard.base.files import open_to_append
+from steelyard.base.files import create, open_to_append
 from steelyard.records.reduced import RanksTold, Reduced, ReducedSync
 from steelyard.records.schema import (
     Close,
@@ -61,6 +63,16 @@ class JobFile(Struct, frozen=True):
 
 
 _encoder = msgspec.json.Encoder()
+
+
+def create_records(folder: Path, name: str) -> Path:
+    """Create JOB.jsonl, or JOB.2.jsonl and so on if the job continues. Raises OSError."""
+    for part in itertools.count(1):
+        path = folder / (f"{name}.jsonl" if part == 1 else f"{name}.{part}.jsonl")
+        with contextlib.suppress(FileExistsError):
+            create(path)
+            break
+    return path
 
 
 def append_records(path: Path, records: Iterable[Record]) -> None:

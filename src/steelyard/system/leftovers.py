@@ -21,6 +21,7 @@ from stat import S_ISVTX
 from msgspec import Struct
 
 from steelyard.base.files import read_text
+from steelyard.system.marks import process_state
 
 _SHARED, _TEMPORARY = Path("/dev/shm"), Path("/tmp")  # noqa: S108 (where the libraries put them)
 # Names of files, and of session folders of Open MPI, with the place of a pid between the dots.
@@ -141,7 +142,7 @@ def _is_session_of_a_process(path: Path) -> bool:
     """Is this the folder `pid.4711` or `prterun.HOST.4711.UID` of a running process?"""
     parts = path.name.split(".")
     pid = parts[-2] if parts[0] == "prterun" and len(parts) > 2 else parts[-1]
-    return path.is_dir() and pid.isdigit() and Path(f"/proc/{pid}").exists()
+    return path.is_dir() and pid.isdigit() and process_state(int(pid)) not in (None, "Z", "X")
 
 
 def _used_by(pids: Iterable[int]) -> set[Path]:

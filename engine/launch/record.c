@@ -7,6 +7,7 @@
 #include "base/libraries.h"
 #include "base/secret.h"
 #include "base/thread_places.h"
+#include "base/variables.h"
 #include "base/yield.h"
 #include "machine/core_speed.h"
 #include "machine/kind.h"
@@ -213,38 +214,15 @@ static void places_write(const struct places *p, const struct team *team, struct
         json_int(j, "tick_most_ns", p->worst.most_tick_ns);
 }
 
-static bool begins_with_one_of(const char *text, const char *const *prefixes)
-{
-    while (*prefixes && strncmp(text, *prefixes, strlen(*prefixes)) != 0)
-        ++prefixes;
-    return *prefixes != NULL;
-}
-
-/* The variables that decide how MPI, OpenMP and the C library behave; no others, for an environment holds
- * secrets, and none of those by which a launcher tells its ranks who they are. */
+/* Variables that decide how launches behave, with their values. */
 static void environment_write(struct json *j)
 {
-    static const char *const kept[] = {
-        "OMPI_MCA_",  "PMIX_MCA_",      "PRTE_MCA_", "MPIR_CVAR_",  "MPICH_",        "UCX_",
-        "FI_",        "I_MPI_",         "PSM2_",     "OMP_",        "GOMP_",         "KMP_",
-        "SLURM_JOB_", "GLIBC_TUNABLES", "MALLOC_",   "LD_BIND_NOW", "LOADEDMODULES", NULL};
-    static const char *const left_out[] = {"OMPI_MCA_orte_",
-                                           "OMPI_MCA_ess",
-                                           "OMPI_MCA_pmix",
-                                           "OMPI_MCA_initial_",
-                                           "PMIX_MCA_mca_",
-                                           "PRTE_MCA_prte_",
-                                           "MPICH_INTERFACE",
-                                           "I_MPI_INFO_",
-                                           "I_MPI_HYDRA_",
-                                           "I_MPI_ROOT",
-                                           NULL};
     extern char **environ;
     json_open(j, "environment", '{');
     for (char **e = environ; *e; ++e) {
         char name[128];
         size_t length = strcspn(*e, "=");
-        if (length < sizeof name && begins_with_one_of(*e, kept) && !begins_with_one_of(*e, left_out)) {
+        if (length < sizeof name && variable_is_setting(*e)) {
             memcpy(name, *e, length);
             name[length] = '\0';
             char *value = secret_masked(name, length, (*e)[length] ? *e + length + 1 : "");

@@ -110,8 +110,9 @@ int team_open(struct team *team, const char *thread_level, int ranks)
     if (!own)
         return err_say(ERR_NOMEM, "no memory for the team");
     *team = (struct team){.own = own, .size = 1, .init_begin_ns = monotonic_ns()};
-    own->tools = tools_open(wanted);
-    err = team_mpi_err(MPI_Init_thread(NULL, NULL, wanted, &own->thread_level), "MPI_Init_thread");
+    err = tools_open(wanted, &own->tools);
+    if (!err)
+        err = team_mpi_err(MPI_Init_thread(NULL, NULL, wanted, &own->thread_level), "MPI_Init_thread");
     team->init_end_ns = monotonic_ns();
     if (!err)
         err = team_mpi_err(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),

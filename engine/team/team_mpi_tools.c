@@ -1,7 +1,11 @@
 #define _GNU_SOURCE
 #include "team/team_mpi_tools.h"
 
+#include "base/err.h"
 #include "base/json.h"
+#include "base/secret.h"
+#include "base/variables.h"
+#include "team/team_mpi.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,10 +14,11 @@
 #include <strings.h>
 
 #ifdef SMPI_H /* SimGrid has no tools interface */
-struct tools *tools_open(int thread_level)
+int tools_open(int thread_level, struct tools **tools)
 {
     (void)thread_level;
-    return NULL;
+    *tools = NULL;
+    return 0;
 }
 
 void tools_watch(struct tools *tools, MPI_Comm comm)
@@ -38,6 +43,9 @@ void tools_values(const struct tools *tools, struct json *j)
 #else
 enum { TOOLS_MOST = 64, TOOLS_NAME_MAX = 256 };
 
+/* What the names of their variables in the environment begin with. */
+static const char open_mpi_prefix[] = "OMPI_MCA_", mpich_prefix[] = "MPIR_CVAR_";
+
 /* A performance variable that is watched. */
 struct queue {
     char name[TOOLS_NAME_MAX];
@@ -52,6 +60,14 @@ struct tools {
     struct queue queues[TOOLS_MOST];
     int count;
 };
+
+static bool is_open_mpi(void)
+{
+    char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    MPI_Get_library_version(library, &length);
+    return strncmp(library, "Open MPI", strlen("Open MPI")) == 0;
+}
 
 /* Whether a name, in any case, holds one of the words. */
 static bool speaks_of(const char *name, const char *const *words)
@@ -69,6 +85,7 @@ union value {
     unsigned long long ull;
     MPI_Count count;
     double d;
+    bool b;
     char text[TEXT_MAX];
 };
 
@@ -77,38 +94,60 @@ static bool is_own_choice(const union value *value, MPI_Datatype type)
 {
     if (type == MPI_CHAR)
         return !value->text[0] || strcmp(value->text, "auto") == 0;
-    return type == MPI_INT && value->i == 0;
+    return (type == MPI_INT && value->i == 0) || (type == MPI_C_BOOL && !value->b);
 }
 
-/* The value of a control variable, if it is one number or a text; with `set` only one that is not the
- * library's own choice. */
-static void cvar_write(struct json *j, int index, const char *name, MPI_Datatype type, bool set)
+/* A control variable, as far as it can be looked at. */
+struct cvar {
+    int index;
+    char name[TOOLS_NAME_MAX];
+    MPI_Datatype type;
+    MPI_T_enum names; /* of its values, or MPI_T_ENUM_NULL */
+    int bound;
+};
+
+static bool cvar_find(int index, struct cvar *c)
 {
-    union value value;
+    char text[TOOLS_NAME_MAX];
+    int length = sizeof c->name, text_length = sizeof text, verbosity, scope;
+    *c = (struct cvar){.index = index};
+    return MPI_T_cvar_get_info(index, c->name, &length, &verbosity, &c->type, &c->names, text, &text_length,
+                               &c->bound, &scope) == MPI_SUCCESS &&
+           c->bound == MPI_T_BIND_NO_OBJECT;
+}
+
+/* The value of a control variable; false if it is neither one number nor a text. */
+static bool cvar_read(const struct cvar *c, union value *value)
+{
     MPI_T_cvar_handle handle;
     int count = 0;
-    memset(&value, 0, sizeof value);
-    if (MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) != MPI_SUCCESS)
-        return;
-    bool is_text = type == MPI_CHAR && count < TEXT_MAX;
-    if ((is_text || (type != MPI_CHAR && count == 1)) && MPI_T_cvar_read(handle, &value) == MPI_SUCCESS &&
-        !(set && is_own_choice(&value, type))) {
-        if (is_text)
-            json_string(j, name, value.text);
-        else if (type == MPI_INT)
-            json_int(j, name, value.i);
-        else if (type == MPI_UNSIGNED)
-            json_int(j, name, (int64_t)value.u);
-        else if (type == MPI_UNSIGNED_LONG)
-            json_int(j, name, (int64_t)value.ul);
-        else if (type == MPI_UNSIGNED_LONG_LONG)
-            json_int(j, name, (int64_t)value.ull);
-        else if (type == MPI_COUNT)
-            json_int(j, name, (int64_t)value.count);
-        else if (type == MPI_DOUBLE)
-            json_double(j, name, value.d);
-    }
+    memset(value, 0, sizeof *value);
+    if (MPI_T_cvar_handle_alloc(c->index, NULL, &handle, &count) != MPI_SUCCESS)
+        return false;
+    bool is_read = (c->type == MPI_CHAR ? count < TEXT_MAX : count == 1) &&
+                   MPI_T_cvar_read(handle, value) == MPI_SUCCESS;
     MPI_T_cvar_handle_free(&handle);
+    return is_read;
+}
+
+static void cvar_write(struct json *j, const char *key, const struct cvar *c, const union value *value)
+{
+    if (c->type == MPI_CHAR)
+        json_string(j, key, value->text);
+    else if (c->type == MPI_INT)
+        json_int(j, key, value->i);
+    else if (c->type == MPI_C_BOOL)
+        json_int(j, key, value->b);
+    else if (c->type == MPI_UNSIGNED)
+        json_int(j, key, (int64_t)value->u);
+    else if (c->type == MPI_UNSIGNED_LONG)
+        json_int(j, key, (int64_t)value->ul);
+    else if (c->type == MPI_UNSIGNED_LONG_LONG)
+        json_int(j, key, (int64_t)value->ull);
+    else if (c->type == MPI_COUNT)
+        json_int(j, key, (int64_t)value->count);
+    else if (c->type == MPI_DOUBLE)
+        json_double(j, key, value->d);
 }
 
 /* Whether a name ends in one of the words, or is one. */
@@ -137,20 +176,84 @@ static void cvars_write(struct json *j)
     if (MPI_T_cvar_get_num(&count) != MPI_SUCCESS)
         count = 0;
     for (int i = 0; i < count; ++i) {
-        char name[TOOLS_NAME_MAX] = "", text[TOOLS_NAME_MAX];
-        int length = sizeof name, text_length = sizeof text, verbosity, bound, scope;
-        MPI_Datatype type;
-        MPI_T_enum names;
-        if (MPI_T_cvar_get_info(i, name, &length, &verbosity, &type, &names, text, &text_length, &bound,
-                                &scope) == MPI_SUCCESS &&
-            bound == MPI_T_BIND_NO_OBJECT) {
-            const bool speaks = speaks_of(name, words) && kept < TOOLS_MOST;
-            if (speaks || chooses(name))
-                cvar_write(j, i, name, type, !speaks);
-            kept += speaks;
-        }
+        struct cvar c;
+        union value value;
+        if (!cvar_find(i, &c))
+            continue;
+        const bool speaks = speaks_of(c.name, words) && kept < TOOLS_MOST;
+        if ((speaks || chooses(c.name)) && cvar_read(&c, &value) &&
+            (speaks || !is_own_choice(&value, c.type)))
+            cvar_write(j, c.name, &c, &value);
+        kept += speaks;
     }
     json_close(j, '}');
+}
+
+/* The name that the library has for the value of a variable; NULL: there is none. */
+static const char *value_name(const struct cvar *c, const union value *value, char name[TOOLS_NAME_MAX])
+{
+    int items = 0, length = TOOLS_NAME_MAX;
+    if (c->names == MPI_T_ENUM_NULL || c->type != MPI_INT ||
+        MPI_T_enum_get_info(c->names, &items, name, &length) != MPI_SUCCESS)
+        return NULL;
+    for (int i = 0; i < items; ++i) {
+        int one = 0;
+        length = TOOLS_NAME_MAX;
+        if (MPI_T_enum_get_item(c->names, i, &one, name, &length) == MPI_SUCCESS && one == value->i)
+            return name;
+    }
+    return NULL;
+}
+
+/* The value that the library has for a variable of the environment. */
+static void given_write(struct json *j, const char *variable, int index)
+{
+    char name[TOOLS_NAME_MAX];
+    struct cvar c;
+    union value value;
+    if (!cvar_find(index, &c) || !cvar_read(&c, &value))
+        return;
+    const char *named = value_name(&c, &value, name);
+    char *text = c.type == MPI_CHAR ? secret_masked(variable, strlen(variable), value.text) : NULL;
+    if (named || text)
+        json_string(j, variable, named ? named : text);
+    else
+        cvar_write(j, variable, &c, &value);
+    free(text);
+}
+
+/* Variables of the environment for this library, by what it makes of them: with `known` their names and the
+ * values that it has, else the names that it does not know. */
+static void variables_write(struct json *j, const char *prefix, size_t stripped, bool known)
+{
+    extern char **environ;
+    for (char **e = environ; *e; ++e) {
+        char variable[TOOLS_NAME_MAX];
+        const size_t length = strcspn(*e, "=");
+        int index = 0;
+        if (strncmp(*e, prefix, strlen(prefix)) != 0 || length >= sizeof variable || !variable_is_setting(*e))
+            continue;
+        memcpy(variable, *e, length);
+        variable[length] = '\0';
+        const bool is_found = MPI_T_cvar_get_index(variable + stripped, &index) == MPI_SUCCESS;
+        if (is_found && known)
+            given_write(j, variable, index);
+        else if (!is_found && !known)
+            json_string(j, NULL, variable);
+    }
+}
+
+/* Open MPI takes OMPI_MCA_btl for its variable btl; MPICH and its relatives have the whole name. */
+static void settings_write(struct json *j)
+{
+    const char *prefix = is_open_mpi() ? open_mpi_prefix : mpich_prefix;
+    const size_t stripped = is_open_mpi() ? strlen(prefix) : 0;
+    json_open(j, "given", '{');
+    variables_write(j, prefix, stripped, true);
+    json_close(j, '}');
+    json_open(j, "unknown", '[');
+    variables_write(j, prefix, stripped, false);
+    json_close(j, ']');
 }
 
 /* Variable `index`, if it speaks of queues and can be watched. */
@@ -174,16 +277,38 @@ static void watch(struct tools *t, int index)
         MPI_T_pvar_handle_free(t->session, &q->handle);
 }
 
-struct tools *tools_open(int thread_level)
+/* A value that MPICH does not take is the usual reason; not all of its builds say which one it was. */
+static int refused_say(int code)
+{
+    extern char **environ;
+    char names[ERR_TEXT_MAX / 2] = "", said[ERR_TEXT_MAX];
+    size_t used = 0;
+    for (char **e = environ; *e && used < sizeof names; ++e)
+        if (strncmp(*e, mpich_prefix, strlen(mpich_prefix)) == 0 && variable_is_setting(*e)) {
+            const int length = (int)strcspn(*e, "=");
+            used +=
+                (size_t)snprintf(names + used, sizeof names - used, "%s%.*s", used ? ", " : "", length, *e);
+        }
+    const int err = team_mpi_err(code, "MPI_T_init_thread");
+    if (!names[0])
+        return err;
+    snprintf(said, sizeof said, "%s", err_text());
+    return err_say(ERR_MPI, "%.120s; look at the value of %s", said, names);
+}
+
+int tools_open(int thread_level, struct tools **tools)
 {
     int provided = 0;
-    struct tools *t = calloc(1, sizeof *t);
-    if (!t || MPI_T_init_thread(thread_level, &provided) != MPI_SUCCESS) {
-        free(t);
-        return NULL;
-    }
+    struct tools *t = *tools = calloc(1, sizeof *t);
+    if (!t)
+        return 0;
     t->session = MPI_T_PVAR_SESSION_NULL;
-    return t;
+    const int code = MPI_T_init_thread(thread_level, &provided);
+    if (code == MPI_SUCCESS)
+        return 0;
+    free(t);
+    *tools = NULL;
+    return is_open_mpi() ? 0 : refused_say(code);
 }
 
 void tools_watch(struct tools *t, MPI_Comm comm)
@@ -217,6 +342,7 @@ void tools_write(const struct tools *t, struct json *j)
     if (!t)
         return;
     cvars_write(j);
+    settings_write(j);
     json_open(j, "pvars", '[');
     for (int i = 0; i < t->count; ++i)
         json_string(j, NULL, t->queues[i].name);

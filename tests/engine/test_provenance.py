@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
+from commands import FIXED, steelyard_of
 from steelyard.engines.build import solo_engine
-from steelyard.records.read import read_records
+from steelyard.records.read import read_folder, read_records
 from steelyard.records.schema import Launch
 from steelyard.system.process import run
 
@@ -59,3 +62,19 @@ def test_variables_are_kept_and_secrets_are_not(tmp_path: Path) -> None:
     assert [launch.environment[name] for name in inside] == ["http://***@h:1/", "/x?access_token=***"]
     assert "MY_OWN" not in launch.environment
     assert "hunter2" not in (tmp_path / "out.jsonl").read_text()
+
+
+@pytest.mark.parametrize("value", ["bogus", "passive"])
+def test_a_variable_that_openmp_rejects_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], value: str
+) -> None:
+    monkeypatch.setenv("OMP_WAIT_POLICY", value)
+    words = ("omp.barrier", "--threads", "2", "--oversubscribe", *FIXED, "--out", tmp_path / "out")
+    said = steelyard_of(capsys, monkeypatch)("run", *words)
+    assert said.code == 0, said.err
+    (file,) = read_folder(tmp_path / "out")
+    assert "OMP_WAIT_POLICY" in file.job.given
+    words_said = " ".join(said.err.split())
+    assert (f"OMP_WAIT_POLICY={value} for a launch without MPI" in words_said) == (value == "bogus")
+    told = [name for watch in file.watches for name in watch.complaints]
+    assert told == (["OMP_WAIT_POLICY"] if value == "bogus" else [])

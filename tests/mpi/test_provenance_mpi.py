@@ -18,6 +18,27 @@ _FORCED = {
     "openmpi": ("OMPI_MCA_coll_tuned_bcast_algorithm", "binomial", "coll_tuned_bcast_algorithm"),
     "mpich": ("MPIR_CVAR_BCAST_INTRA_ALGORITHM", "binomial", "MPIR_CVAR_BCAST_INTRA_ALGORITHM"),
 }
+# Variables by family: three that it takes (a size, a truth, a name), and one that it does not know.
+_GIVEN: dict[str, tuple[dict[str, str], dict[str, float | str], str]] = {
+    "openmpi": (
+        {
+            "OMPI_MCA_btl_tcp_eager_limit": "64k",
+            "OMPI_MCA_mpi_yield_when_idle": "yes",
+            "OMPI_MCA_coll_tuned_bcast_algorithm": "binomial",
+        },
+        {
+            "OMPI_MCA_btl_tcp_eager_limit": 65536,
+            "OMPI_MCA_mpi_yield_when_idle": 1,
+            "OMPI_MCA_coll_tuned_bcast_algorithm": "binomial",
+        },
+        "OMPI_MCA_btl_bogus",
+    ),
+    "mpich": (
+        {"MPIR_CVAR_BCAST_SHORT_MSG_SIZE": "4097", "MPIR_CVAR_NOLOCAL": "yes"},
+        {"MPIR_CVAR_BCAST_SHORT_MSG_SIZE": 4097, "MPIR_CVAR_NOLOCAL": 1},
+        "MPIR_CVAR_BOGUS",
+    ),
+}
 _RANK_ONE = """
 [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && export LD_PRELOAD=%s
 exec "$@"
@@ -51,3 +72,30 @@ def test_a_rank_with_another_library_is_noticed(one_mpi: Mpi, tmp_path: Path) ->
     launch = _launch(one_mpi, tmp_path / "out.jsonl", 2, (str(before),))
     assert [place.other_libraries for place in launch.places] == [False, True]
     assert not any(one.path == str(library) for one in launch.libraries)
+
+
+def test_the_library_says_what_it_made_of_variables(
+    mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if mpi.family not in _GIVEN:
+        pytest.skip(f"no variable of {mpi.family} is given here")
+    given, has, unknown = _GIVEN[mpi.family]
+    for name, value in {**given, unknown: "1"}.items():
+        monkeypatch.setenv(name, value)
+    launch = _launch(mpi, tmp_path / "out.jsonl")
+    assert launch.mpi
+    assert launch.mpi.given.items() >= has.items()
+    assert unknown in launch.mpi.unknown
+    assert not {*given, "OMPI_MCA_pml"} & {*launch.mpi.unknown}
+
+
+def test_mpich_names_a_variable_whose_value_it_does_not_take(
+    mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It fails before MPI_Init, in which it would crash."""
+    if mpi.family != "mpich":
+        pytest.skip("other MPIs say so in words of their own")
+    monkeypatch.setenv("MPIR_CVAR_BCAST_INTRA_ALGORITHM", "bogus")
+    said = "MPI_T_init_thread failed: .*; look at the value of MPIR_CVAR_BCAST_INTRA_ALGORITHM"
+    with pytest.raises(AssertionError, match=said):
+        _launch(mpi, tmp_path / "out.jsonl")

@@ -63,6 +63,13 @@ def _settings(**told: Any) -> dict[str, Any]:
         ),
         ("coarse-timers", PINGPONG, _settings(timer_resolution_ns=4_000_000), "steps of 4 ms"),
         ("coarse-timers", PINGPONG, _settings(timer_resolution_ns=1), None),
+        (
+            "variables",
+            PINGPONG,
+            {"given": ["OMP_PLACE", "OMP_PROC_BNID"]},
+            "OMP_PLACE and OMP_PROC_BNID for openmpi-4.1.4: OpenMP has no variable of this name.",
+        ),
+        ("variables", PINGPONG, {"given": ["OMP_PLACES"]}, None),
     ],
 )
 def test_what_the_system_gave(

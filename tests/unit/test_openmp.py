@@ -239,7 +239,7 @@ def test_what_else_of_the_environment_holds_is_said(environ: dict[str, str]) -> 
     ((variable, value),) = environ.items()
     told = omp_launch({}, 2, _BOUND, environ)
     assert told.environment == _BOUND
-    assert told.notes == (f"{variable}={value} of the environment holds in all launches",)
+    assert told.notes == (f"{variable}={value} of the environment is passed on to all launches",)
 
 
 @pytest.mark.parametrize("limit", ["2", " 2 ", "+2", "02", "4294967295"])
@@ -250,7 +250,7 @@ def test_a_limit_that_is_no_less_than_the_threads(limit: str) -> None:
 def test_what_the_plan_leaves_open_holds_and_is_said() -> None:
     told = omp_launch({}, 2, _BOUND, {"OMP_WAIT_POLICY": "active"})
     assert told.environment == _BOUND
-    assert told.notes == ("OMP_WAIT_POLICY=active of the environment holds in all launches",)
+    assert told.notes == ("OMP_WAIT_POLICY=active of the environment is passed on to all launches",)
     assert omp_launch({}, 2, _BOUND, {"OMP_NUM_THREADS": "2", "OMP_DYNAMIC": "false"}).notes == ()
 
 

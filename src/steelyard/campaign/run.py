@@ -48,6 +48,7 @@ from steelyard.campaign.started import LIBRARIES
 from steelyard.campaign.where import ask_ranks, held_words
 from steelyard.engines.build import Engine
 from steelyard.launch.command import LaunchCommand, plan_launch
+from steelyard.launch.given import complaints, given_variables
 from steelyard.plan.arrivals import arrival_lines
 from steelyard.plan.plan import Plan
 from steelyard.plan.resolve import point_line
@@ -266,6 +267,7 @@ def _job_record(job: _Job, engine: Engine, launch: LaunchCommand, command: list[
         hosts=launch.hosts,
         notes=launch.notes,
         settings=_settings(),
+        given=given_variables(os.environ, dict(job.planned.group.env), unset=launch.unset),
     )
 
 
@@ -330,6 +332,7 @@ def _watch(
             child.pause(_POLL_SECONDS if hold.is_released else _HOLD_SECONDS)
         child.stop()
         said = child.err + child.out
+        complained = complaints(tail.job.given if tail.job else (), child.err)
     _hear(job, tail, plans)  # what it wrote while it was being stopped
     watcher.look()
     host, places = job.setup.machine.host, tail.launch.places if tail.launch else ()
@@ -339,7 +342,8 @@ def _watch(
     if why is None and not is_late and (plans or code != 0) and not job_ends(said):
         why = cause_of_death(code or 0, said, command, places, phase=phase, starved=starved, spans=spans)
     ending = why if phase is LaunchPhase.CLOSING else None
-    _conclude_launch(job, tail, watcher.record(host, ours), ending)
+    watch = msgspec.structs.replace(watcher.record(host, ours), complaints=complained)
+    _conclude_launch(job, tail, watch, ending)
     left = [point for point in points if point.point in plans]
     if is_late or phase is LaunchPhase.CLOSING:
         if hang and phase is LaunchPhase.CLOSING:

@@ -10,12 +10,13 @@ from steelyard.base.diagnostic import WARNING, check
 from steelyard.base.limits import COARSE_TIMER_NS, LEAST_SHM
 from steelyard.base.plural import counted
 from steelyard.base.units import format_memory
-from steelyard.checks.evidence import Evidence, listed
+from steelyard.checks.evidence import Evidence, listed, mpi_name
 from steelyard.records.kinds import FAULT, INSTRUMENT, MPI, NOISE, WORK
 from steelyard.results.load import PointLaunch
 from steelyard.results.roofs import on_one_host
 from steelyard.results.row import Row
 from steelyard.results.transport import asked_transport, has_sockets_alone
+from steelyard.results.variables import not_taken
 
 _SENDS_NOTHING = (FAULT, INSTRUMENT, NOISE, WORK)
 
@@ -82,6 +83,25 @@ def quota(seen: Evidence) -> str | None:
         return f"the control group allows the time of {allowed:g} CPUs, for {counted(lanes, what)}"
 
     return _told_of(seen, told)
+
+
+@check(
+    "variables",
+    WARNING,
+    "Variables of the environment do not hold",
+    why="What was measured is the library's own choice, not what was asked for.",
+    remedy="Correct or unset them, and measure again. 'ompi_info --all' lists what Open MPI knows, mpivars "
+    "what MPICH knows.",
+)
+def variables(seen: Evidence) -> str | None:
+    """Find variables that MPI, OpenMP or a layer below them rejected or does not know."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for file in seen.measured.files:
+        for given, said in not_taken(file):
+            names = found.setdefault((mpi_name(file.job), said), [])
+            names += [given] if given not in names else []
+    told = [f"{' and '.join(names)} for {mpi}: {said.rstrip('.')}" for (mpi, said), names in found.items()]
+    return f"{'; '.join(told)}." if told else None
 
 
 @check(

@@ -46,6 +46,8 @@ class LaunchMpi(_Part, frozen=True):
     wtime_is_global: bool | None = None
     cvars: dict[str, Number | str] = {}  # control variables of protocols, from its tools interface
     pvars: tuple[str, ...] = ()  # names of those that count messages waiting to be matched
+    given: dict[str, Number | str] = {}  # the value that it has for each variable of the environment
+    unknown: tuple[str, ...] = ()  # variables of the environment that it has no control variable for
 
 
 class Clock(_Part, frozen=True):
@@ -185,6 +187,7 @@ class Job(_Record, frozen=True, tag="job"):
     hosts: tuple[str, ...] = ()  # given to the launcher; none without an allocation
     notes: tuple[str, ...] = ()
     settings: dict[str, Any] = {}  # of the system, when the job began: see `SystemSettings`
+    given: tuple[str, ...] = ()  # names of variables for MPI and OpenMP that the user or the plan set
 
 
 class Launch(_Record, frozen=True, tag="launch"):
@@ -409,6 +412,7 @@ class Watch(_Record, frozen=True, tag="watch"):
     load: tuple[Amount, ...] = ()
     processes: tuple[Busy, ...] = ()
     ending: str | None = None
+    complaints: dict[str, str] = {}  # what the launch said of variables of `Job.given`: {name: line}
 
 
 class StuckRank(_Part, frozen=True):

@@ -200,7 +200,7 @@ def omp_launch(
             notes.append(f"{variable}={there} of the environment is overridden: {why}")
     for variable in (*(setting.variable for setting in SETTINGS.values()), *_SPINS):
         if variable in environ and variable not in (*told, *places):
-            notes.append(f"{variable}={environ[variable]} of the environment holds in all launches")
+            notes.append(f"{variable}={environ[variable]} of the environment is passed on to all launches")
     return Told(told, tuple(notes))
 
 

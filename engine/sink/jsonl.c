@@ -1,5 +1,6 @@
 #include "sink/jsonl.h"
 
+#include "base/crc32.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "core/keeping.h"
@@ -12,6 +13,7 @@
 #include "sync/sync.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +23,22 @@ struct sink_jsonl {
     FILE *file;
     const char *path;
     struct json json;
+    struct crc32 crc;
+    int64_t lines; /* written */
 };
 
 int sink_jsonl_line(struct sink_jsonl *s, const struct json *document)
 {
     if (document->failed)
         return err_say(ERR_NOMEM, "no memory for a record of %zu bytes", document->length);
-    if (fwrite(document->text, 1, document->length, s->file) != document->length ||
-        fputc('\n', s->file) == EOF || fflush(s->file) != 0)
+    const size_t open = document->length - 1; /* all but the last brace */
+    char seal[64];
+    int length = snprintf(seal, sizeof seal, ",\"line\":%" PRId64, ++s->lines);
+    const uint32_t crc =
+        crc32_add(&s->crc, crc32_add(&s->crc, 0, document->text, open), seal, (size_t)length);
+    length += snprintf(seal + length, sizeof seal - (size_t)length, ",\"crc\":\"%08" PRIx32 "\"}\n", crc);
+    if (fwrite(document->text, 1, open, s->file) != open ||
+        fwrite(seal, 1, (size_t)length, s->file) != (size_t)length || fflush(s->file) != 0)
         return err_say(ERR_SYSTEM, "cannot write records to %s: %s; the records before it are kept", s->path,
                        strerror(errno));
     return 0;
@@ -328,6 +338,7 @@ int sink_jsonl_open(const char *path, struct sink_jsonl **out)
                             .sync = write_sync,
                             .standing = write_standing,
                             .end = write_end};
+    crc32_prepare(&s->crc);
     s->path = path ? path : "standard output";
     s->file = path ? fopen(path, "a") : stdout;
     if (!s->file) {

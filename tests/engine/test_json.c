@@ -1,5 +1,6 @@
 #include "test.h"
 
+#include "base/crc32.h"
 #include "base/json.h"
 #include "base/opt.h"
 
@@ -44,6 +45,17 @@ static void test_document(void)
     json_free(&j);
 }
 
+/* The check value of the catalogues of checksums, whole and in two parts at each place. */
+static void test_checksum(void)
+{
+    struct crc32 crc;
+    const char *const digits = "123456789";
+    crc32_prepare(&crc);
+    CHECK(crc32_add(&crc, 0, digits, 0) == 0);
+    for (size_t first = 0; first <= 9; ++first)
+        CHECK(crc32_add(&crc, crc32_add(&crc, 0, digits, first), digits + first, 9 - first) == 0xcbf43926);
+}
+
 struct options {
     const char *out, *seed;
 };
@@ -68,6 +80,7 @@ static void test_options(void)
 int main(void)
 {
     test_document();
+    test_checksum();
     test_options();
     return test_result();
 }

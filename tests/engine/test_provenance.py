@@ -11,6 +11,7 @@ from commands import FIXED, steelyard_of
 from steelyard.engines.build import solo_engine
 from steelyard.records.read import read_folder, read_records
 from steelyard.records.schema import Launch
+from steelyard.records.sealing import Seal, read_seal
 from steelyard.system.process import run
 
 
@@ -21,6 +22,16 @@ def _launch(out: Path, **environment: str) -> Launch:
     )
     assert done.code == 0, done.err
     return next(record for record in read_records(out).records if isinstance(record, Launch))
+
+
+def test_each_line_has_its_number_and_its_checksum(tmp_path: Path) -> None:
+    """A short line, and one of a chunk that no buffer of the C library holds."""
+    words = ["op=self.empty", "rule=fixed", "count=2000", "warm_up=brief"]
+    out = tmp_path / "out.jsonl"
+    assert run([solo_engine().path, "run", "--out", str(out), *words], timeout=60).code == 0
+    lines = out.read_bytes().splitlines()
+    assert max(map(len, lines)) > 8192
+    assert [read_seal(line) for line in lines] == [Seal(n + 1, True) for n in range(len(lines))]
 
 
 def test_libraries_are_known_by_the_build_ids_that_their_files_have(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from record_lines import unsealed
 from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.read import read_job
 from steelyard.results.load import PointLaunch, cell_of
@@ -73,7 +74,7 @@ def reduce_folder(folder: Path, chosen: int) -> None:
         lines: list[dict[str, Any]] = []
         own: dict[int, list[NDArray[np.float64]]] = {}
         cost = 0.0
-        for line in map(msgspec.json.decode, path.read_bytes().splitlines()):
+        for line in map(msgspec.json.decode, unsealed(path.read_text()).splitlines()):
             if line["record"] == "launch":
                 cost = line["clock"]["cost_ns"]
             if line["record"] == "end" and line["point"] in own:

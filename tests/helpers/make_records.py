@@ -15,7 +15,6 @@ from made_stamps import COST_NS, TICK_NS, stamps
 from steelyard.records.answer import KernelAnswer
 from steelyard.records.campaign_file import Placement
 from steelyard.records.fields import Params
-from steelyard.records.job_file import append_records
 from steelyard.records.schema import (
     Clock,
     End,
@@ -30,6 +29,7 @@ from steelyard.records.schema import (
     Sync,
     WatchedPath,
 )
+from steelyard.records.sealing import sealed
 
 CHUNK = 500
 BEGAN_NS = 1_795_000_000_000_000_000
@@ -181,7 +181,7 @@ def write_folder(
         records: list[Record] = [job, start]
         for index, point in members:
             records += _point_records(rng, launch, index, point)
-        append_records(folder / "records" / f"{job_name}.jsonl", records)
+        write_records(folder / "records" / f"{job_name}.jsonl", records)
     campaign = {
         "schema": 1,
         "name": name,
@@ -194,6 +194,13 @@ def write_folder(
     }
     (folder / "campaign.json").write_bytes(msgspec.json.encode(campaign))
     return folder
+
+
+def write_records(path: Path, records: Sequence[Record]) -> None:
+    """A file as package and engine write it: the job's line, and lines with numbers."""
+    lines = [msgspec.json.encode(record) for record in records]
+    numbered = [sealed(line, number or None) for number, line in enumerate(lines)]
+    path.write_bytes(b"".join(line + b"\n" for line in numbered))
 
 
 MACHINE: dict[str, Any] = {
@@ -323,7 +330,7 @@ def _point_records(rng: np.random.Generator, launch: int, index: int, point: Fak
         point=index,
         status="ok",
         flag=point.flag,
-        count=values.size,
+        count=values.size * (1 if point.low is None else 2),
         rejected=point.rejected,
         verified=True,
         answer=point.answers.get(launch),
@@ -372,7 +379,7 @@ def _obs(
     canary, noise = point.look(rng, values) if point.look else (None, ())
     return Obs(
         point=index,
-        first=number * CHUNK,
+        first=number * CHUNK * (1 if point.low is None else 2),
         count=shown.size,
         start_ns=start.tolist(),
         stop_ns=stop.tolist(),

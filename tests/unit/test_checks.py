@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from make_records import FakePoint, listed, regimes, steady, write_folder
+from record_lines import unsealed
 from steelyard.base.cpulist import cpu_set
 from steelyard.base.diagnostic import SEVERITIES, Diagnostic
 from steelyard.checks import diagnostics
@@ -162,7 +163,7 @@ def test_a_failure_that_was_measured_again_is_noted(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "out", [hung, QUIET], launches=1)
     (failed,) = (folder / "records").iterdir()
     first = failed.read_text()
-    write_folder(tmp_path / "again", [QUIET, QUIET], launches=1)
+    write_folder(tmp_path / "again", [FakePoint("mpi.scan", steady(1000.0)), QUIET], launches=1)
     (again,) = (tmp_path / "again/records").iterdir()
     (folder / "records" / failed.name.replace(".jsonl", ".2.jsonl")).write_text(again.read_text())
     measured = load(folder)
@@ -177,7 +178,7 @@ def test_a_failure_that_was_measured_again_is_noted(tmp_path: Path) -> None:
 def test_yield_none_is_a_what_if(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "out", [QUIET], launches=1)
     path = next((folder / "records").glob("*.jsonl"))
-    path.write_text(path.read_text().replace('"yield":"real"', '"yield":"none"'))
+    path.write_text(unsealed(path.read_text()).replace('"yield":"real"', '"yield":"none"'))
     measured = load(folder)
     assert "1 launch" in {d.name: d for d in diagnostics(measured, rows_of(measured))}["what-if"].evidence
 
@@ -185,7 +186,9 @@ def test_yield_none_is_a_what_if(tmp_path: Path) -> None:
 def test_a_clock_that_is_not_sound_is_told(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "out", [QUIET], launches=2)
     path = folder / "records" / "l02-mpich-4.0.2-n2.jsonl"
-    path.write_text(path.read_text().replace('"clock_doubt":null', '"clock_doubt":"it went back by 7 ns"'))
+    path.write_text(
+        unsealed(path.read_text()).replace('"clock_doubt":null', '"clock_doubt":"it went back by 7 ns"')
+    )
     measured = load(folder)
     found = {d.name: d for d in diagnostics(measured, rows_of(measured))}["unsound-clock"]
     assert found.evidence == "Clock monotonic in 1 launch: it went back by 7 ns."
@@ -197,7 +200,7 @@ def _told_of_clocks(out: Path, name: str, **told: str) -> str | None:
         out, [FakePoint("mpi.bcast", steady(900.0), ranks=3)], launches=1, hosts=lambda rank: f"h{rank}"
     )
     (path,) = (folder / "records").iterdir()
-    lines = path.read_text().splitlines()
+    lines = unsealed(path.read_text()).splitlines()
     for number, line in enumerate(lines):
         record = json.loads(line)
         if record["record"] == "launch":
@@ -224,7 +227,7 @@ def test_points_that_a_wild_clock_timed_are_doubted(tmp_path: Path) -> None:
     """A point that needs one clock fails by it; those that need none are timed by the same one."""
     folder = write_folder(tmp_path / "out", [QUIET, QUIET], launches=1)
     (path,) = (folder / "records").iterdir()
-    *lines, last = path.read_text().splitlines()
+    *lines, last = unsealed(path.read_text()).splitlines()
     why = "clock: rank 1: the clocks of ranks 1 and 0 cannot be related: they jump; measure anew"
     end = json.loads(last) | {"status": "failed", "why": why}
     path.write_text("\n".join([*lines, json.dumps(end)]) + "\n")
@@ -239,7 +242,7 @@ def test_points_that_a_wild_clock_timed_are_doubted(tmp_path: Path) -> None:
 def test_launches_that_were_placed_differently(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "out", [QUIET], launches=2)
     path = folder / "records" / "l02-mpich-4.0.2-n2.jsonl"
-    path.write_text(path.read_text().replace('"cpus":"0"', '"cpus":"7"'))
+    path.write_text(unsealed(path.read_text()).replace('"cpus":"0"', '"cpus":"7"'))
     measured = load(folder)
     assert "placements-vary" in {d.name for d in diagnostics(measured, rows_of(measured))}
 

@@ -14,6 +14,7 @@ from msgspec import structs
 
 from flat_rows import flat_row, row_launch
 from make_records import FakePoint, steady, write_folder
+from record_lines import unsealed
 from steelyard.base.errors import InputError
 from steelyard.cli.compare import CompareOptions
 from steelyard.cli.compare import compare as compare_command
@@ -327,17 +328,17 @@ def test_bad_folders_are_told_in_a_sentence(tmp_path: Path) -> None:
     good = _made(tmp_path / "good")
     (tmp_path / "empty").mkdir()
     damaged, schema = _made(tmp_path / "damaged"), _made(tmp_path / "schema")
-    record = next((damaged / "records").glob("*.jsonl"))
-    record.write_text(record.read_text().replace('"obs"', '"obz"', 1))
-    record = next((schema / "records").glob("*.jsonl"))
-    record.write_text(record.read_text().replace('"schema":1', '"schema":7', 1))
+    for record in (damaged / "records").glob("*.jsonl"):
+        record.write_text(record.read_text().replace('"job"', '"jab"', 1))
+    for record in (schema / "records").glob("*.jsonl"):
+        record.write_text(unsealed(record.read_text()).replace('"schema":1', '"schema":7', 1))
     others = _made(tmp_path / "others", op="mpi.scan")
     sizes = _made(tmp_path / "sizes", size=64)
     single = _made(tmp_path / "single", launches=1)
     for folder, sentence in (
         (tmp_path / "none", "there is no results folder"),
         (tmp_path / "empty", "holds no records"),
-        (damaged, "is not a record"),
+        (damaged, "line 1 was changed after it was written"),
         (schema, "records format 7, this version of steelyard reads 1"),
         (others, "no test case in common"),
         (sizes, "no test case in common"),

@@ -14,6 +14,7 @@ from few_ops import METHODS, MPI, RULES, SOLO
 from flat_rows import flat_row
 from make_records import FakePoint, steady, write_folder
 from placed import tables_text
+from record_lines import unsealed
 from steelyard.base.errors import InputError
 from steelyard.checks import diagnostics
 from steelyard.engines.description import ALL_VALUES, ops_of
@@ -256,7 +257,7 @@ def test_ranks_that_are_on_one_host_instead_of_two_are_named(tmp_path: Path) -> 
     measured = load(folder)
     assert "other-hosts" not in {one.name for one in diagnostics(measured, rows_of(measured))}
     for path in (folder / "records").iterdir():
-        path.write_text(path.read_text().replace('"host":"n2"', '"host":"n1"'))
+        path.write_text(unsealed(path.read_text()).replace('"host":"n2"', '"host":"n1"'))
     measured = load(folder)
     (one,) = (one for one in diagnostics(measured, rows_of(measured)) if one.name == "other-hosts")
     assert "was given 2 hosts (n1, n2), its ranks are on 1 (n1)" in one.evidence
@@ -265,7 +266,7 @@ def test_ranks_that_are_on_one_host_instead_of_two_are_named(tmp_path: Path) -> 
 def test_each_host_has_a_line_and_another_kind_of_machine_is_named(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "out", [_on("n1", "n2", 900.0)], launches=2)
     for path in (folder / "records").iterdir():
-        text = path.read_text()
+        text = unsealed(path.read_text())
         for machine in ("EPYC, 8 CPUs, Linux 6", "Xeon, 8 CPUs, Linux 6"):
             text = text.replace('"machine":""', f'"machine":"{machine}"', 1)
         path.write_text(text)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from make_records import FakePoint, steady, write_folder
 from placed import placed_point, tables_text
+from record_lines import unsealed
 from steelyard.base.units import format_time
 from steelyard.plots import matrix_chart, svg
 from steelyard.plots.chart import Boxes, Image
@@ -117,7 +118,7 @@ def test_two_hosts_are_a_pair_of_another_host(tmp_path: Path) -> None:
     point = FakePoint("mpi.pingpong", steady(9000.0, count=200))
     folder = write_folder(tmp_path / "out", [point], launches=1)
     path = next((folder / "records").glob("*.jsonl"))
-    text = path.read_text()
+    text = unsealed(path.read_text())
     path.write_text(text.replace('"rank":1,"host":"vm"', '"rank":1,"host":"other"'))
     (row,) = results(folder)
     assert row.placed == Placement("other-host", (0, 1))

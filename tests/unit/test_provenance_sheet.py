@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from make_records import FakePoint, steady, write_folder
+from record_lines import unsealed
 from steelyard.records.read import read_folder
 from steelyard.records.schema import Library
 from steelyard.report import write_report
@@ -17,7 +18,7 @@ from steelyard.report.provenance import provenance_sheet
 def _with(folder: Path, **settings: object) -> None:
     """Give the launch record of each file further settings."""
     for file in (folder / "records").iterdir():
-        lines = [msgspec.json.decode(line) for line in file.read_bytes().splitlines()]
+        lines = [msgspec.json.decode(line) for line in unsealed(file.read_text()).splitlines()]
         lines = [{**line, **settings} if line["record"] == "launch" else line for line in lines]
         file.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -74,9 +75,10 @@ def test_a_file_cut_anywhere_is_read_up_to_the_cut(tmp_path: Path) -> None:
 
 
 def test_the_watchdog_ends_a_point_after_a_cut_line(tmp_path: Path) -> None:
-    path = write(
-        tmp_path / "a.jsonl", LINES[:3], tail='{"record":"obs","point":0,"first":0,"count":2,"start_ns":[[1,'
-    )
+    path = tmp_path / "a.jsonl"
+    append_records(path, read_records(write(tmp_path / "b.jsonl", LINES[:3])).records)
+    with path.open("a") as file:
+        file.write('{"record":"obs","point":0,"first":0,"count":2,"start_ns":[[1,')
     append_records(path, [End(point=0, status="failed", why="hang: no observation for 20 s")])
     reading = read_records(path)
     assert reading.cut_line
@@ -119,9 +121,14 @@ def test_missing_file_and_folder(tmp_path: Path) -> None:
         read_folder(tmp_path)
 
 
-def test_a_full_disk_names_the_file() -> None:
-    with pytest.raises(OSError, match="/dev/full"):
-        append_records(Path("/dev/full"), [End(point=0, status="failed")])
+def test_a_disk_without_room_names_the_file(tmp_path: Path) -> None:
+    path, limits = tmp_path / "a.jsonl", resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
+    try:
+        with pytest.raises(OSError, match=r"a\.jsonl"):
+            append_records(path, [End(point=0, status="failed")])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 def test_read_job_groups_by_point(tmp_path: Path) -> None:
@@ -186,16 +193,47 @@ def test_read_job_knows_points_that_only_ended(tmp_path: Path) -> None:
     ("lines", "words"),
     [
         (LINES[1:], "does not begin"),
-        ([LINES[0], LINES[0]], "two job"),
-        ([LINES[0], LINES[1], LINES[3]], "without a point record"),
-        ([*LINES[:3], LINES[2]], "point 0 begins twice"),
-        ([*LINES, LINES[2]], "point 0 begins twice"),
-        ([*LINES, LINES[-1]], "point 0 ends twice"),
+        ([LINES[0] | {"ranks": 10**30}, *LINES[1:]], "line 1 is not a record"),
+        ([], "has no whole record"),
     ],
 )
-def test_read_job_refuses(tmp_path: Path, lines: list[dict[str, Any]], words: str) -> None:
+def test_a_file_without_its_job_is_refused(tmp_path: Path, lines: list[dict[str, Any]], words: str) -> None:
     with pytest.raises(InputError, match=words):
         read_job(write(tmp_path / "a.jsonl", lines))
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([LINES[0], LINES[1], LINES[3]], "line 3 of a.jsonl has samples without a point record"),
+        ([LINES[0], LINES[1], *LINES[3:]], "line 3 of a.jsonl has samples without a point record"),
+        ([LINES[0], LINES[1], LINES[4]], "it has no point record"),
+        ([LINES[0], *LINES[2:]], "no launch record"),
+        ([*LINES[:3], LINES[2], *LINES[3:]], "point 0 begins twice"),
+        ([*LINES, LINES[2]], "point 0 begins twice"),
+        ([*LINES, LINES[-1]], "point 0 ends twice"),
+        ([*LINES[:4], LINES[0] | {"launch": 2}, LINES[-1]], "is a second record 'job'"),
+        ([*LINES[:4], LINES[3], LINES[-1]], "samples from 0 on are there twice"),
+        ([*LINES[:3], LINES[3] | {"first": 2}, LINES[-1]], "samples 0 to 1 are missing"),
+        ([*LINES[:4], LINES[-1] | {"count": 3}], "2 samples are there, and 3 were written"),
+    ],
+)
+def test_damage_spoils_its_point(tmp_path: Path, lines: list[dict[str, Any]], words: str) -> None:
+    """And nothing else of the file."""
+    other = [line | {"point": 1} for line in LINES[2:]]
+    job = read_job(write(tmp_path / "a.jsonl", [*lines, *(other if LINES[1] in lines else [])]))
+    told = {run.index: run.damage or "" for run in job.points}
+    assert words in told[0]
+    assert not told.get(1) or "second record" in words
+
+
+def test_a_doubled_head_spoils_nothing(tmp_path: Path) -> None:
+    job = read_job(write(tmp_path / "a.jsonl", [LINES[0], LINES[0], LINES[1], LINES[1], *LINES[2:]]))
+    assert job.points[0].damage is None
+    assert job.damage == (
+        "line 2 of a.jsonl is a second record 'job'",
+        "line 4 of a.jsonl is a second record 'launch'",
+    )
 
 
 def test_read_folder_sorts_by_launch_and_part(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import make_folder, write_whole
+from steelyard.base.files import make_folder
 from steelyard.base.ownership import check_own_folder
 from steelyard.base.plural import counted
 from steelyard.launch.batch_systems import read_allocation, with_switches
@@ -25,6 +25,7 @@ from steelyard.records.campaign_file import (
     PlannedOp,
     PlannedPoint,
     read_campaign,
+    write_campaign,
 )
 from steelyard.records.read import read_folder
 from steelyard.records.schema import SCHEMA, End
@@ -150,7 +151,7 @@ def add_sizes(folder: Path, campaign: CampaignFile, wanted: Sequence[tuple[int, 
 def _write(folder: Path, campaign: CampaignFile) -> None:
     try:
         make_folder(folder / "records")
-        write_whole(folder / "campaign.json", msgspec.json.format(msgspec.json.encode(campaign)) + b"\n")
+        write_campaign(folder, campaign)
     except OSError as error:
         raise InputError(
             f"'{folder}' cannot be written: {error.strerror}; give --out another place"
@@ -212,10 +213,12 @@ def _is_ours_and_empty(folder: Path) -> bool:
 
 
 def finished(folder: Path) -> dict[tuple[str, int], End]:
-    """Read the ends of all points so far, by job name and point, without their samples."""
+    """Read the ends of all points so far, by job name and point, without their samples; none of a point whose
+    records are damaged.
+    """
     return {
         (file.job.job, run.index): run.end
         for file in read_folder(folder, samples=False)
         for run in file.points
-        if run.end is not None
+        if run.end is not None and run.damage is None
     }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -180,7 +180,7 @@ def _run_job(job: _Job) -> int:
     while points or spared:
         path = create_records(job.folder / "records", planned.name)
         command = _command(job, engine, launch, path)
-        append_records(path, [_job_record(job, engine, launch, command)])
+        append_records(path, [_job_record(job, engine, launch, command, [*spared, *points])])
         tail = Tail(path)
         for point in spared:
             _conclude(job, tail, point, "skipped", job.lessons.spared[point.point])
@@ -242,7 +242,9 @@ def _command(job: _Job, engine: Engine, launch: LaunchCommand, path: Path) -> li
     return command
 
 
-def _job_record(job: _Job, engine: Engine, launch: LaunchCommand, command: list[str]) -> Job:
+def _job_record(
+    job: _Job, engine: Engine, launch: LaunchCommand, command: list[str], points: Sequence[PlannedPoint]
+) -> Job:
     mpi = engine.mpi
     placement = job.planned.group.placement
     return Job(
@@ -266,6 +268,7 @@ def _job_record(job: _Job, engine: Engine, launch: LaunchCommand, command: list[
         launcher=launch.launcher,
         hosts=launch.hosts,
         notes=launch.notes,
+        points=tuple(point.point for point in points),
         settings=_settings(),
         given=given_variables(os.environ, dict(job.planned.group.env), unset=launch.unset),
     )

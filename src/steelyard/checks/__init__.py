@@ -9,6 +9,7 @@ from steelyard.checks import (
     launches,
     outcomes,
     plausible,
+    records,
     samples,
     system,
 )
@@ -17,7 +18,9 @@ from steelyard.results.load import Measured
 from steelyard.results.row import Row
 
 # A possible cause stands before what it may explain.
-CHECKS = checks_of(binding, system, interference, clocks, plausible, outcomes, samples, launches, buffers)
+CHECKS = checks_of(
+    records, binding, system, interference, clocks, plausible, outcomes, samples, launches, buffers
+)
 
 
 def diagnostics(measured: Measured, rows: tuple[Row, ...]) -> tuple[Diagnostic, ...]:

@@ -11,6 +11,7 @@ from steelyard.base.units import format_values
 from steelyard.checks.evidence import Evidence, listed, sentences
 from steelyard.records.campaign_file import AROUND
 from steelyard.records.failure_kinds import remedies
+from steelyard.results.load import is_damaged
 from steelyard.results.row import Row
 
 _AROUND = {name: f"--{option}" for option, name in AROUND.items()}  # the option that set each
@@ -88,7 +89,11 @@ def failed(seen: Evidence) -> str | None:
 
 
 def _failed(seen: Evidence) -> list[Row]:
-    return [row for row in seen.rows if row.status == "failed" and not _is_wrong(row)]
+    return [
+        row
+        for row in seen.rows
+        if row.status == "failed" and not _is_wrong(row) and not any(map(is_damaged, row.launches))
+    ]
 
 
 @check(
@@ -126,20 +131,6 @@ def skipped(seen: Evidence) -> str | None:
         f"{counted(len(rows), 'test case')} of {', '.join(dict.fromkeys(row.op for row in rows))} ({why})"
         for why, rows in by_reason.items()
     )
-
-
-@check(
-    "cut-line",
-    NOTE,
-    "Cut records",
-    why="The engine or the machine was stopped while it wrote. That chunk of samples is lost, the rest is "
-    "kept.",
-    remedy="Run the same command again: it measures what is missing.",
-)
-def cut(seen: Evidence) -> str | None:
-    """Find files whose writer died in the middle of a line."""
-    names = [file.path.name for file in seen.measured.files if file.cut_line]
-    return f"The last line of {', '.join(names)} is cut off." if names else None
 
 
 @check(

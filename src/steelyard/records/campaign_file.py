@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import read_regular
+from steelyard.base.files import read_regular, write_whole
 from steelyard.base.foreign import all_visible, visible
 from steelyard.records.fields import Params
 from steelyard.records.kinds import BLOCKING, CALL
@@ -25,6 +25,7 @@ UNSET = "-"  # the value that removes a variable from the environment
 # each rank, as of a container.
 MODULES, WRAPPER = "module load", "run by"
 AROUND = {"modules": MODULES, "wrapper": WRAPPER}  # their keys in a plan, which may be factors of arms, too
+_CRC = "crc"  # the key of the checksum
 _LONGEST_NAME = 40  # letters for the CPUs of a placement
 
 
@@ -144,7 +145,9 @@ def read_campaign(folder: Path) -> CampaignFile:
     if not path.exists():
         return CampaignFile(name=visible(folder.name))
     try:
-        document = all_visible(msgspec.json.decode(read_regular(path)))
+        document = msgspec.json.decode(read_regular(path))
+        is_whole = not isinstance(document, dict) or document.pop(_CRC, None) in (None, _crc_of(document))
+        document = all_visible(document)
         campaign = msgspec.convert(document, CampaignFile)
         msgspec.convert(campaign.machine, _MachineFacts)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -155,8 +158,25 @@ def read_campaign(folder: Path) -> CampaignFile:
         raise InputError(
             f"{path} has format {campaign.schema}, not {SCHEMA}; use the steelyard that wrote it"
         )
+    if not is_whole:
+        raise InputError(
+            f"{path} was changed after it was written; restore it, or move it away to see what the records "
+            "alone say"
+        )
     known = {point.op: campaign.ops.get(point.op, PlannedOp()) for point in campaign.points}
     return replace(campaign, ops={name: _completed(name, op) for name, op in known.items()})
+
+
+def write_campaign(folder: Path, campaign: CampaignFile) -> None:
+    """Write campaign.json, with a checksum of all that it says. Raises OSError."""
+    document = msgspec.json.decode(msgspec.json.encode(campaign))
+    document[_CRC] = _crc_of(document)
+    write_whole(folder / "campaign.json", msgspec.json.format(msgspec.json.encode(document)) + b"\n")
+
+
+def _crc_of(document: dict[str, Any]) -> str:
+    """Compute the checksum of a document without one, whatever its layout."""
+    return f"{zlib.crc32(msgspec.json.encode(document)):08x}"
 
 
 def _completed(name: str, op: PlannedOp) -> PlannedOp:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from steelyard.records.campaign_file import PlannedPoint
 from steelyard.records.job_file import PointRun
 from steelyard.records.reduced import RanksTold, Reduced
 from steelyard.records.schema import (
@@ -112,6 +113,8 @@ def _of_obs(obs: Obs, ranks: int) -> Iterator[str | None]:
     yield _within("late", obs.late, obs.count)
     yield _unless((obs.sync_before is None) == (obs.sync_after is None), "one synchronisation is missing")
     yield _unless(obs.target_ns is None or len(obs.target_ns) == obs.count, "a target is missing")
+    spun = {len(obs.spun_ns), len(obs.spun_lost_ns), len(obs.spun_longest_ns)}
+    yield _unless(len(spun) == 1, "a rank's waits are not told in full")
     for name, rows in obs.counts.items():
         yield _unless(len(rows) == ranks, f"counts of {name} are missing")
 
@@ -217,15 +220,36 @@ def end_contradiction(run: PointRun, end: End) -> str | None:
     point = run.point
     if point is None:
         return None
-    names = {tuple(phase.name for phase in chunk.phases) for chunk in run.phases}
-    if len(names) > 1:
-        return f"the phases of point {point.point} are not those of its first samples"
+    kinds: tuple[tuple[str, set[Any]], ...] = (
+        ("phases", {tuple(phase.name for phase in chunk.phases) for chunk in run.phases}),
+        ("counts", {tuple(chunk.counts) for chunk in run.obs}),
+        ("ranks", {len(chunk.start_ns) for chunk in run.obs}),
+    )
+    if changing := [name for name, seen in kinds if len(seen) > 1]:
+        return f"the {changing[0]} of point {point.point} are not those of its first samples"
+    for chunks in (run.obs, run.reduced):
+        if chunks and (found := _gap(chunks, end.count)):
+            return found
     if end.stop_ns > point.start_ns and run.chunks and point.method != _OF_TRUE_TIME:
         of_rank_0 = [chunk.stop_ns[0] for chunk in run.obs] or [chunk.stop_ns for chunk in run.reduced]
         last = max(map(_latest, of_rank_0))
         if last > end.stop_ns:
             return f"samples of point {point.point} end after it"
     return None
+
+
+def _gap(chunks: Sequence[Obs | Reduced], count: int) -> str | None:
+    """Find samples that are missing or doubled: chunks follow each other, up to the `count` that the end of
+    their point says (0: nothing).
+    """
+    there = 0
+    for chunk in chunks:
+        if chunk.first > there:
+            return f"samples {there} to {chunk.first - 1} are missing"
+        if chunk.first < there:
+            return f"samples from {chunk.first} on are there twice"
+        there += chunk.count
+    return f"{there} samples are there, and {count} were written" if count not in (0, there) else None
 
 
 def _latest(stamps: Sequence[int]) -> int:
@@ -252,3 +276,12 @@ def kind_of_point(point: Point, phases: Sequence[Phases]) -> tuple[object, ...]:
         tuple(sorted(point.params.items())),
         *sorted(names),
     )
+
+
+def plan_contradiction(point: Point, plan: PlannedPoint) -> str | None:
+    """Find what is another in the record of a point than in campaign.json."""
+    for name in ("op", "bytes", "ranks", "threads"):
+        told, asked = getattr(point, name), getattr(plan, name)
+        if told != asked:
+            return f"has {name} {told}, and campaign.json {asked}"
+    return None

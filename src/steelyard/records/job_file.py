@@ -27,10 +27,14 @@ from steelyard.records.schema import (
     Sync,
     Watch,
 )
+from steelyard.records.sealing import sealed
 
 
 class PointRun(Struct, frozen=True):
-    """One point in one file: parts may be missing if the launch was cut short or never started."""
+    """One point in one file: parts may be missing if the launch was cut short or never started.
+
+    `damage`: why its records cannot be believed, and where that is.
+    """
 
     index: int
     point: Point | None
@@ -42,6 +46,7 @@ class PointRun(Struct, frozen=True):
     reduced: tuple[Reduced, ...] = ()  # replaces `obs` if not every rank's timestamps were kept
     reduced_syncs: tuple[ReducedSync, ...] = ()
     told: RanksTold | None = None
+    damage: str | None = None
 
     @property
     def chunks(self) -> Sequence[Obs | Reduced]:
@@ -50,7 +55,10 @@ class PointRun(Struct, frozen=True):
 
 
 class JobFile(Struct, frozen=True):
-    """One file of records, its points in the order of measurement."""
+    """One file of records, its points in the order of measurement.
+
+    `damage` is what is wrong and spoils none of its points, in sentences.
+    """
 
     path: Path
     job: Job
@@ -60,6 +68,7 @@ class JobFile(Struct, frozen=True):
     states: tuple[State, ...] = ()  # at the launch's beginning, and after each point
     watches: tuple[Watch, ...] = ()
     closes: tuple[Close, ...] = ()  # one for each rank, in any order
+    damage: tuple[str, ...] = ()
 
 
 _encoder = msgspec.json.Encoder()
@@ -80,7 +89,7 @@ def append_records(path: Path, records: Iterable[Record]) -> None:
 
     Raises OSError, which names the file.
     """
-    lines = b"".join(_encoder.encode(record) + b"\n" for record in records)
+    lines = b"".join(sealed(_encoder.encode(record)) + b"\n" for record in records)
     try:
         with open_to_append(path) as file:
             if file.tell() > 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,12 +13,15 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import open_regular
-from steelyard.base.foreign import all_visible, is_plain, visible
+from steelyard.base.foreign import all_visible, is_plain, shortened
 from steelyard.base.serially import Mapper, serially
-from steelyard.records.collector import REMEDY, Collector, Kinds, check_kind
+from steelyard.records.collector import Collector
+from steelyard.records.consistency import contradiction
 from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.schema import SCHEMA, End, Job, Launch, Record, Watch
+from steelyard.records.sealing import Seal, read_seal
 
+REMEDY = "restore the file, or delete it and measure again"
 Visit = Callable[[JobFile, PointRun], None]
 Found = TypeVar("Found")
 
@@ -31,6 +34,33 @@ class Reading(Struct, frozen=True):
     cut_line: bool
 
 
+class _Line(Struct, frozen=True):
+    """Line `number` of a file: its record and the number that its writer gave to it, or what is wrong with
+    it. `is_cut`: its writer died before its end.
+    """
+
+    number: int
+    record: Record | None = None
+    line: int | None = None
+    fault: str = ""
+    is_cut: bool = False
+
+
+class RecordsFolder(Struct, frozen=True):
+    """The files of a folder, and sentences about those of which nothing can be read."""
+
+    files: tuple[JobFile, ...]
+    lost: tuple[str, ...]
+
+
+class _OtherVersionError(InputError):
+    """A file of another version of the format: nobody damaged it, and nothing is to be added beside it."""
+
+
+class _UnbegunError(InputError):
+    """A file whose writer died before its first record was whole, or that had no room for it."""
+
+
 class _Head(Struct):
     """The keys that every version of the format has, enough to find the version."""
 
@@ -41,6 +71,7 @@ class _Head(Struct):
 _CHUNK = b'{"record":"obs"'
 _READ_AHEAD = 1 << 18  # bytes: lines of samples are long, and are joined from blocks
 _BYTES_PER_SECOND = 5e7  # about what one process reads
+_MOST_QUOTED = 200  # letters of what a file says, in a sentence
 _LONG = 4096  # bytes of a line, from which numpy reads its timestamps faster
 
 _decoder = msgspec.json.Decoder(Record)
@@ -54,50 +85,61 @@ def read_records(path: Path) -> Reading:
     after it are read. Raises InputError for a file that cannot be read, a broken line, or another version of
     the format.
     """
-    records = list(_iterate(path))
-    return Reading(path, tuple(one for one in records if one is not None), None in records)
+    records: list[Record] = []
+    cut: int | None = None
+    for one in _iterate(path):
+        if one.record is None and not one.is_cut:
+            raise InputError(f"{path}, line {one.number} {one.fault}; {REMEDY}")
+        if cut is not None and not isinstance(one.record, End | Watch):
+            raise InputError(f"{path}, line {cut} is cut off; delete the file and measure again")
+        cut = one.number if one.record is None else cut
+        records += [] if one.record is None else [one.record]
+    return Reading(path, tuple(records), cut is not None)
 
 
-def _iterate(path: Path) -> Iterator[Record | None]:
-    """Read the records of a file one by one, so that the whole file need not be in memory; None for a cut
-    line.
+def _iterate(path: Path) -> Iterator[_Line]:
+    """Read the lines of a file one by one, so that the whole file need not be in memory.
+
+    Raises InputError for a file that cannot be read, or of another version of the format.
     """
-    is_cut = False
+    is_sealed: bool | None = None  # whether lines have checksums, as the first line says
     try:
         with open_regular(path, _READ_AHEAD) as file:
             for number, line in enumerate(file, start=1):
                 if line.isspace():
                     continue
-                record = _decode(path, number, line)
-                if is_cut and record is not None and not isinstance(record, End | Watch):
-                    raise InputError(
-                        f"{path}, line {number - 1} is cut off; delete the file and measure again"
-                    )
-                is_cut = is_cut or record is None
-                yield record
+                seal = read_seal(line)
+                if is_sealed is None:
+                    is_sealed = seal.is_right is not None
+                elif not is_sealed and seal.is_right:
+                    raise InputError(f"{path}, line 1 has no checksum, and others have; {REMEDY}")
+                yield _read_line(path, number, line, seal, is_sealed)
     except OSError as error:
         raise InputError(
             f"{path} cannot be read ({error.strerror}); give a folder that steelyard run wrote"
         ) from error
 
 
-def _decode(path: Path, number: int, line: bytes) -> Record | None:
-    """Decode one line; None if its writer died before its end. Raises InputError."""
+def _read_line(path: Path, number: int, line: bytes, seal: Seal, is_sealed: bool) -> _Line:
+    """Read one line. Raises InputError for another version of the format."""
+    if seal.is_right is False:
+        _check_version(path, number, line)
+        return _Line(number, fault="was changed after it was written")
     try:
         record = decode_record(line)
     except RecursionError:
-        raise InputError(
-            f"{path}, line {number} is not a record: it is nested too deeply; {REMEDY}"
-        ) from None
+        return _Line(number, fault="is not a record: it is nested too deeply")
     except msgspec.ValidationError as error:
-        raise InputError(_complaint(path, number, line, error)) from error
+        return _Line(number, fault=_complaint(path, number, line, error))
     except msgspec.DecodeError as error:
-        if not _is_cut(line, error):
-            raise InputError(_complaint(path, number, line, error)) from error
-        return None
-    if isinstance(record, Job | Launch) and record.schema != SCHEMA:
-        raise InputError(_version_complaint(path, number, record.schema))
-    return record
+        if _is_cut(line, error):
+            return _Line(number, fault="is cut off", is_cut=True)
+        return _Line(number, fault=_complaint(path, number, line, error))
+    if isinstance(record, Job | Launch):
+        _check_version(path, number, line)
+    if is_sealed and seal.is_right is None:
+        return _Line(number, fault="has lost its checksum")
+    return _Line(number, record, seal.line)
 
 
 def _is_cut(line: bytes, error: msgspec.DecodeError) -> bool:
@@ -126,32 +168,34 @@ def decode_record(line: bytes) -> Record:
 
 
 def _complaint(path: Path, number: int, line: bytes, error: msgspec.DecodeError) -> str:
-    """Explain in one sentence why a line is not a record: another version, or damage."""
+    """Explain why a line is not a record. Raises InputError for another version of the format."""
+    _check_version(path, number, line)
+    return f"is not a record ({shortened(str(error), _MOST_QUOTED)})"
+
+
+def _check_version(path: Path, number: int, line: bytes) -> None:
+    """Raise InputError if a line says that it is of another version, damaged or not."""
     try:
         head = _head_decoder.decode(line)
-    except (msgspec.DecodeError, RecursionError):
-        head = _Head()
-    if head.schema != SCHEMA:
-        return _version_complaint(path, number, head.schema)
-    return f"{path}, line {number} is not a record ({visible(str(error))}); {REMEDY}"
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return
+    if head.schema != SCHEMA and head.record in ("job", "launch"):
+        raise _OtherVersionError(
+            f"{path}, line {number} has records format {head.schema}, this version of steelyard reads "
+            f"{SCHEMA}; use the version of steelyard that wrote it"
+        )
 
 
-def _version_complaint(path: Path, number: int, schema: int) -> str:
-    return (
-        f"{path}, line {number} has records format {schema}, this version of steelyard reads {SCHEMA}; "
-        f"use the version of steelyard that wrote it"
-    )
-
-
-def read_job(path: Path, visit: Visit | None = None, kinds: Kinds | None = None) -> JobFile | None:
-    """Read one file, grouped by point; None if not even its first line is whole.
+def read_job(path: Path, visit: Visit | None = None) -> JobFile:
+    """Read one file, grouped by point.
 
     With `visit`, each point is handed over with its samples as soon as it is complete, and the samples are
     not kept, because files may be larger than memory. The JobFile that `visit` gets has only the job and the
-    launch. `kinds` are those of points in other files. Raises InputError.
+    launch. Raises InputError for a file of which nothing can be read.
     """
-    collector = Collector(path, kinds={} if kinds is None else kinds)
-    runs, is_cut = list[PointRun](), False
+    lines = _iterate(path)
+    collector = Collector(path, _first_job(path, lines))
+    runs = list[PointRun]()
 
     def close(run: PointRun) -> None:
         if visit is not None:
@@ -159,51 +203,75 @@ def read_job(path: Path, visit: Visit | None = None, kinds: Kinds | None = None)
             run = replace(run, obs=(), syncs=(), reduced=(), reduced_syncs=(), told=None)
         runs.append(run)
 
-    for record in _iterate(path):
-        if record is None and collector.job is None:
-            return None
-        if record is None:
-            is_cut = True
-        elif (run := collector.take(record)) is not None:
+    for one in lines:
+        if one.record is None:
+            collector.skip(one.number, one.fault, one.is_cut)
+        elif (run := collector.take(one.record, one.number, one.line)) is not None:
             close(run)
-    if collector.job is None:
-        return None
     for run in collector.unfinished():
         close(run)
-    return collector.whole(runs, is_cut)
+    return collector.whole(runs)
+
+
+def _first_job(path: Path, lines: Iterator[_Line]) -> Job:
+    """Take the job record, without which nothing of a file can be told. Raises InputError."""
+    first = next(lines, _Line(0))
+    if first.record is None and (first.is_cut or not first.number) and next(lines, None) is None:
+        raise _UnbegunError(f"{path} has no whole record; {REMEDY}")
+    if first.record is None:
+        raise InputError(f"{path}, line {first.number} {first.fault}; {REMEDY}")
+    if not isinstance(first.record, Job):
+        raise InputError(f"{path} does not begin with a job record; give a folder that steelyard run wrote")
+    if found := contradiction(first.record, None, None, None):
+        raise InputError(f"{path}, line {first.number} contradicts itself: {found}; {REMEDY}")
+    return first.record
 
 
 def read_folder(folder: Path, *, samples: bool = True) -> tuple[JobFile, ...]:
     """Read all files of `folder`/records, sorted by launch, then name, then age (a resumed job has several
     files).
 
-    Without `samples` those are dropped as they are read. Raises InputError if there is no such folder or a
-    file is broken.
+    Without `samples` those are dropped as they are read. Raises InputError if there is no such folder, or if
+    nothing can be read of any file.
     """
-    return _in_order(_read(path, None if samples else lambda *_: None) for path in _record_paths(folder))
+    visit = None if samples else lambda *_: None
+    return _in_order([_read(path, visit) for path in _record_paths(folder)]).files
 
 
 def read_points(
     folder: Path, make: Callable[[JobFile, PointRun], Found], mapped: Mapper = serially
-) -> tuple[tuple[JobFile, ...], list[Found]]:
+) -> tuple[RecordsFolder, list[Found]]:
     """Read the files as `read_folder` does, without samples, and call `make` for each point with its samples.
 
     The `JobFile` that `make` gets is that of `read_job`'s visitors. `mapped` may read files in parallel.
     """
 
-    def read(path: Path) -> tuple[JobFile | None, Kinds, list[Found]]:
+    def read(path: Path) -> tuple[JobFile | str | None, list[Found]]:
         made: list[Found] = []
-        return *_read(path, lambda file, run: made.append(make(file, run))), made
+        file = _read(path, lambda file, run: made.append(make(file, run)))
+        return file, made if isinstance(file, JobFile) else []
 
     paths = _record_paths(folder)
     each = mapped(read, paths, sum(path.stat().st_size for path in paths) / _BYTES_PER_SECOND)
-    return _in_order([(file, kinds) for file, kinds, _ in each]), [one for _, _, made in each for one in made]
+    return _in_order([file for file, _ in each]), [one for _, made in each for one in made]
 
 
-def _read(path: Path, visit: Visit | None) -> tuple[JobFile | None, Kinds]:
-    """Read a file, and the definitions of its points: files that are read separately are compared later."""
-    kinds: Kinds = {}
-    return read_job(path, visit, kinds), kinds
+def _read(path: Path, visit: Visit | None) -> JobFile | str | None:
+    """Read a file; a sentence if nothing of it can be read, None if nothing was written. Raises InputError
+    for another version of the format.
+    """
+    try:
+        file = read_job(path, visit)
+    except _OtherVersionError:
+        raise
+    except _UnbegunError:
+        return None
+    except InputError as error:
+        return str(error)
+    if not re.fullmatch(re.escape(file.job.job) + r"(\.\d+)?", path.stem):
+        job = shortened(file.job.job, _MOST_QUOTED)
+        return f"{path} is not named as its job, {job}; if it is a copy, move it elsewhere"
+    return file
 
 
 def _record_paths(folder: Path) -> list[Path]:
@@ -218,21 +286,14 @@ def _record_paths(folder: Path) -> list[Path]:
         ) from error
 
 
-def _in_order(each: Iterable[tuple[JobFile | None, Kinds]]) -> tuple[JobFile, ...]:
-    """Sort the files that are whole enough to count. Raises InputError if they do not fit together."""
-    files: list[JobFile] = []
-    seen: Kinds = {}
-    for file, kinds in each:
-        for index, (path, kind) in kinds.items():
-            check_kind(seen, index, path, kind)
-        if file is None:
-            continue
-        if not re.fullmatch(re.escape(file.job.job) + r"(\.\d+)?", file.path.stem):
-            raise InputError(
-                f"{file.path} is not named as its job, {file.job.job}; if it is a copy, move it elsewhere"
-            )
-        files.append(file)
-    return tuple(sorted(files, key=lambda file: (file.job.launch, file.job.job, part_number(file))))
+def _in_order(each: Sequence[JobFile | str | None]) -> RecordsFolder:
+    """Sort the files of which something can be read. Raises InputError if there are others alone."""
+    files = [file for file in each if isinstance(file, JobFile)]
+    lost = [file for file in each if isinstance(file, str)]
+    if lost and not files:
+        raise InputError(lost[0])
+    files.sort(key=lambda file: (file.job.launch, file.job.job, part_number(file)))
+    return RecordsFolder(tuple(files), tuple(lost))
 
 
 def part_number(file: JobFile) -> int:

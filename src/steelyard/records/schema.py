@@ -186,6 +186,7 @@ class Job(_Record, frozen=True, tag="job"):
     launcher: str | None = None  # `hydra`, `srun-pmi2`; None without MPI, and in older records
     hosts: tuple[str, ...] = ()  # given to the launcher; none without an allocation
     notes: tuple[str, ...] = ()
+    points: tuple[Count, ...] = ()  # test cases that this file was begun for; none in older records
     settings: dict[str, Any] = {}  # of the system, when the job began: see `SystemSettings`
     given: tuple[str, ...] = ()  # names of variables for MPI and OpenMP that the user or the plan set
 
@@ -467,9 +468,18 @@ _OfSamples = Point | Obs | Reduced | RanksTold | Phases | Lanes | Sync | Reduced
 Record = Job | Launch | _OfSamples | State | Watch | Close
 
 
+# The last keys of each line: see `sealing`.
+_SEAL = {
+    "line": {"type": "integer", "minimum": 1, "description": "number among the lines of its writer"},
+    "crc": {"type": "string", "pattern": "^[0-9a-f]{8}$", "description": "CRC-32 of all before this key"},
+}
+
+
 def records_schema() -> dict[str, Any]:
     """Make the JSON schema (draft 2020-12) of one line of a record file."""
     schema = msgspec.json.schema(Record)
+    for path in schema["discriminator"]["mapping"].values():
+        schema["$defs"][path.rpartition("/")[2]]["properties"] |= _SEAL
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"Steelyard records, format {SCHEMA}: one line of a JSON Lines file",

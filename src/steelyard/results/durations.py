@@ -65,7 +65,7 @@ def read_stamps(file: JobFile, run: PointRun, point: Point) -> Stamps:
     """Read the timestamps of a point with at least one chunk. Raises InputError for inconsistent records."""
     ranks = len(run.obs[0].start_ns)
     if any(len(chunk.start_ns) != ranks for chunk in run.obs):
-        raise InputError(f"{file.path}: point {run.index} changes its number of ranks; measure again")
+        raise InputError(f"point {run.index} of {file.path.name} changes its number of ranks")
     cost, tick = clocks(file, ranks)
     syncs = {sync.index: sync for sync in run.syncs}
     kept: list[tuple[FloatArray, FloatArray]] = []
@@ -164,7 +164,7 @@ def clocks(file: JobFile, ranks: int) -> tuple[FloatArray, float]:
     """Find the cost of a clock reading on each rank in ns, shape (ranks,), and the largest tick."""
     launch = file.launch
     if launch is None:
-        raise InputError(f"{file.path} holds samples but no launch record; measure again")
+        raise InputError(f"{file.path.name} holds samples but no launch record")
     cost = np.full(ranks, launch.clock.cost_ns)
     tick = max(launch.clock.tick_ns, launch.tick_most_ns or 0.0)
     for place in launch.places:

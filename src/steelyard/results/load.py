@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from steelyard.base.errors import InputError
 from steelyard.base.serially import Mapper, serially
 from steelyard.records.answer import KernelAnswer
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint, read_campaign
+from steelyard.records.consistency import kind_of_point, plan_contradiction
 from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.kinds import NOISE
 from steelyard.records.read import part_number, read_points
@@ -19,8 +24,10 @@ from steelyard.records.reduced import Reduced, ReducedSync
 from steelyard.records.schema import Hint, Job, Lanes, Launch, Obs, Phases, Point, StuckRank, Sync, Transport
 from steelyard.results.durations import FloatArray, Stamps, durations, read_stamps
 from steelyard.results.reduced import quantiles_among, quantiles_of, read_reduced
+from steelyard.results.row import RowLaunch
 from steelyard.stats.few import mean, middle, row_middles
 
+DAMAGED = "damaged"  # the kind of failure, first in `why`
 IntArray = NDArray[np.int64]
 
 
@@ -155,17 +162,20 @@ class Measured(Struct, frozen=True):
     campaign: CampaignFile
     files: tuple[JobFile, ...]  # without their samples
     points: tuple[PointLaunches, ...]
+    lost: tuple[str, ...] = ()  # sentences about files of which nothing can be read
 
 
 def load(folder: Path, mapped: Mapper = serially) -> Measured:
     """Read campaign.json (if there is one) and all records of a folder; timestamps become values on the way.
 
     If a point was measured several times in a launch (a job was resumed), the last one that has ended counts.
-    `mapped` may read files in parallel. Raises InputError.
+    A launch with damaged records of a point failed there. `mapped` may read files in parallel. Raises
+    InputError.
     """
     campaign = read_campaign(folder)
-    plans = {plan.point: plan for plan in campaign.points}
-    files, found = read_points(folder, _found, mapped)
+    planned = {plan.point: plan for plan in campaign.points}
+    plans = dict(planned)
+    read, found = read_points(folder, _found, mapped)
     best: dict[tuple[int, int], _Found] = {}
     for one in found:
         kept = best.setdefault((one.point, one.cell.launch), one)
@@ -173,23 +183,49 @@ def load(folder: Path, mapped: Mapper = serially) -> Measured:
             best[one.point, one.cell.launch] = one
         if one.point not in plans:
             plans[one.point] = _plan_of(one)
-    cells: dict[int, list[PointLaunch]] = {index: [] for index in plans}
+    cells: dict[int, list[_Found]] = {index: [] for index in plans}
     for index, launch in sorted(best):
-        cells[index].append(best[index, launch].cell)
-    points = tuple(PointLaunches(plan, tuple(cells[index])) for index, plan in plans.items())
-    return Measured(folder, campaign, files, points)
+        cells[index].append(best[index, launch])
+    points = tuple(
+        PointLaunches(plan, _alike(cells[index], planned.get(index))) for index, plan in plans.items()
+    )
+    return Measured(folder, campaign, read.files, points, read.lost)
 
 
 class _Found(Struct, frozen=True):
-    """A point of one file; the highest `rank` counts: whether the point has ended, the part of its job."""
+    """A point of one file; the highest `rank` counts: whether the point has ended or is damaged, the part of
+    its job, whether it is damaged. `kind` is what all its launches have in common.
+    """
 
     point: int
-    rank: tuple[bool, int]
+    rank: tuple[bool, int, bool]
     cell: PointLaunch
+    file: str
+    kind: tuple[object, ...] | None
 
 
 def _found(file: JobFile, run: PointRun) -> _Found:
-    return _Found(run.index, (run.end is not None, part_number(file)), cell_of(file, run))
+    try:
+        cell, damaged = cell_of(file, run), run.damage is not None
+    except InputError as error:
+        cell, damaged = cell_of(file, replace(run, damage=str(error))), True
+    kind = kind_of_point(run.point, run.phases) if run.point and cell.status == "ok" else None
+    rank = (run.end is not None or damaged, part_number(file), damaged)
+    return _Found(run.index, rank, cell, file.path.name, kind)
+
+
+def _alike(found: Sequence[_Found], plan: PlannedPoint | None) -> tuple[PointLaunch, ...]:
+    """Leave out launches whose records are of another test case than the plan's or than most of them are."""
+    kinds = Counter(one.kind for one in found if one.kind is not None)
+    usual = max(kinds, key=lambda kind: kinds[kind], default=None)
+    cells: list[PointLaunch] = []
+    for one in found:
+        cell, what = one.cell, None
+        if one.kind is not None and one.cell.point is not None:
+            what = plan_contradiction(one.cell.point, plan) if plan else None
+            what = what or ("" if one.kind == usual else "is not the same as in other launches")
+        cells.append(damaged_cell(cell, f"point {one.point} of {one.file} {what}") if what else cell)
+    return tuple(cells)
 
 
 def _plan_of(found: _Found) -> PlannedPoint:
@@ -227,6 +263,9 @@ def _placement_of(job: Job) -> Placement | None:
 
 def cell_of(file: JobFile, run: PointRun) -> PointLaunch:
     """Convert one point of one file to values. Raises InputError for contradictory records."""
+    if run.damage is not None:
+        bare = PointRun(run.index, run.point, (), run.end)
+        return damaged_cell(cell_of(file, bare), run.damage)
     end = run.end
     status = end.status if end else "unfinished"
     why = end.why if end else None
@@ -256,6 +295,19 @@ def cell_of(file: JobFile, run: PointRun) -> PointLaunch:
         where=end.where if end else (),
         by_closure=any(sync.domains > 1 and sync.error_basis == "closure" for sync in syncs),
     )
+
+
+def damaged_cell(cell: PointLaunch, what: str) -> PointLaunch:
+    """Make the same launch without values, failed because its records are damaged."""
+    return replace(
+        cell, status="failed", why=f"{DAMAGED}: {what}", flag=None, rejected=0, verified=None,
+        taken=Values(ranks=cell.taken.ranks), phases=(), lanes=None, answer=None,
+    )  # fmt: skip
+
+
+def is_damaged(one: PointLaunch | RowLaunch) -> bool:
+    """Is this launch left out because its records are damaged?"""
+    return one.status == "failed" and (one.why or "").startswith(DAMAGED)
 
 
 def _between_ranks(errors: tuple[float, ...]) -> float:

@@ -1,0 +1,113 @@
+"""Checks of the records themselves: what was changed or lost after it was written, what was never written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from steelyard.base.diagnostic import ERROR, NOTE, WARNING, check
+from steelyard.base.plural import plural
+from steelyard.checks.evidence import Evidence, listed, sentences
+from steelyard.results.load import is_damaged
+from steelyard.results.row import Row
+
+
+@check(
+    "damaged",
+    ERROR,
+    "Damaged records",
+    why="Records were changed, lost or doubled after they were written, or contradict each other. A launch "
+    "whose records of a test case cannot be believed has no numbers of it.",
+    remedy="Restore the files, or run the same command again: it measures what is damaged.",
+)
+def damaged(seen: Evidence) -> str | None:
+    """Find test cases with damaged records, and damage of files that spoils no test case."""
+    rows = [row for row in seen.rows if row.status == "failed" and any(map(is_damaged, row.launches))]
+    files = [what for file in seen.measured.files for what in file.damage]
+    found = [
+        listed(rows, lambda row: row.why or "damaged", " with damaged records"),
+        sentences([*seen.measured.lost, *files, *_unclosed(seen)]),
+    ]
+    return " ".join(one for one in found if one is not None) or None
+
+
+def _unclosed(seen: Evidence) -> Iterator[str]:
+    """Name records with which a launch ends, and which are not there. Older files do not say what was to be
+    measured, and lack some of them.
+    """
+    for file in seen.measured.files:
+        ended = {run.index for run in file.points if run.end is not None}
+        if not file.job.points or file.launch is None or not ended.issuperset(file.job.points):
+            continue
+        host = next((place.host for place in file.launch.places if place.rank == 0), None)
+        here = {place.rank for place in file.launch.places if place.host == host}
+        if not file.watches:
+            yield f"{file.path.name} has no record 'watch'"
+        ended_badly = any(watch.ending is not None for watch in file.watches)
+        if (
+            file.launch.mpi is not None
+            and not ended_badly
+            and (gone := here - {close.rank for close in file.closes})
+        ):
+            ranks = f"{plural('rank', len(gone))} {', '.join(map(str, sorted(gone)[:4]))}"
+            yield f"{file.path.name} has no record 'close' of {ranks}"
+
+
+@check(
+    "missing",
+    WARNING,
+    "Missing launches",
+    why="Later launches were measured, so these were, too, and their records are lost; or a run was stopped "
+    "when it went back to them.",
+    remedy="Restore the files, or run the same command again: it measures what is missing.",
+)
+def missing(seen: Evidence) -> str | None:
+    """Find launches of test cases of which there is no record, although later launches have some."""
+    return _without(seen, 1, _last(seen) - 1)
+
+
+@check(
+    "not-measured",
+    NOTE,
+    "Launches that were not measured",
+    why="The run was stopped, or its time budget was over.",
+    remedy="Run the same command again: it measures what is missing.",
+)
+def not_measured(seen: Evidence) -> str | None:
+    """Find the last launches of test cases that the plan has and no record tells of."""
+    planned = seen.measured.campaign.plan.get("launches")
+    return _without(seen, _last(seen), planned if isinstance(planned, int) else 0)
+
+
+def _last(seen: Evidence) -> int:
+    return max((file.job.launch for file in seen.measured.files), default=1)
+
+
+_MOST_LAUNCHES = 100_000  # that are looked for: more is damage of the plan
+
+
+def _without(seen: Evidence, first: int, last: int) -> str | None:
+    """Find test cases that lack some of these launches, but not all: a row without any says so itself."""
+    wanted = set(range(first, min(last, _MOST_LAUNCHES) + 1))
+    gone = {row.point: sorted(wanted - {one.launch for one in row.launches}) for row in seen.rows}
+    rows: list[Row] = [row for row in seen.rows if gone[row.point] and row.launches]
+    return listed(rows, lambda row: _launches(gone[row.point]), " without some launches")
+
+
+def _launches(numbers: list[int]) -> str:
+    shown = ", ".join(map(str, numbers[:4]))
+    more = f" and {len(numbers) - 4} more" if len(numbers) > 4 else ""
+    return f"{plural('launch', len(numbers))} {shown}{more}"
+
+
+@check(
+    "cut-line",
+    NOTE,
+    "Cut records",
+    why="The engine or the machine was stopped while it wrote. That chunk of samples is lost, the rest is "
+    "kept.",
+    remedy="Run the same command again: it measures what is missing.",
+)
+def cut(seen: Evidence) -> str | None:
+    """Find files whose writer died in the middle of a line."""
+    names = [file.path.name for file in seen.measured.files if file.cut_line]
+    return f"The last line of {', '.join(names)} is cut off." if names else None

@@ -57,6 +57,44 @@ void op_kind_json(const struct op *op, struct json *j)
     json_string(j, "layer", op_layers[op->layer]);
 }
 
+static double work_of(const struct op *op, const double *params, int ranks)
+{
+    const struct team team = {.size = ranks};
+    return op->work(&(struct op_env){.op = op, .team = &team, .params = params, .threads = 1});
+}
+
+/* For an op that lasts, from which its time is guessed: the operations of a repetition on one rank with the
+ * usual parameters, and what multiplies them: two ranks, another word, a number twice as large. */
+static void work_describe(const struct op *op, struct json *j)
+{
+    if (!op->prepare || !op->work)
+        return;
+    double params[PARAMS_MAX];
+    param_defaults(op->params, params);
+    const double usual = work_of(op, params, 1);
+    json_open(j, "work", '{');
+    json_double(j, "usual", usual);
+    json_double(j, "two_ranks", work_of(op, params, 2) / usual);
+    json_open(j, "factors", '{');
+    for (int i = 0; op->params[i].name; ++i) {
+        const struct param *row = &op->params[i];
+        const double normal = params[i];
+        json_open(j, row->name, '[');
+        for (int word = 0; row->words && row->words[word]; ++word) {
+            params[i] = word;
+            json_double(j, NULL, work_of(op, params, 1) / usual);
+        }
+        if (!row->words) {
+            params[i] = 2 * normal;
+            json_double(j, NULL, work_of(op, params, 1) / usual);
+        }
+        params[i] = normal;
+        json_close(j, ']');
+    }
+    json_close(j, '}');
+    json_close(j, '}');
+}
+
 void op_describe(const struct op *op, struct json *j)
 {
     json_open(j, NULL, '{');
@@ -88,6 +126,7 @@ void op_describe(const struct op *op, struct json *j)
     json_close(j, ']');
     json_string(j, "default_method", method_default(op)->name);
     json_bool(j, "lasts", op->prepare != NULL);
+    work_describe(op, j);
     param_rows_json(j, "params", op->params);
     json_bool(j, "available", op->missing == NULL);
     json_string(j, "why_not", op->missing);

@@ -12,11 +12,12 @@ from steelyard.base.units import format_duration
 from steelyard.campaign.budget import LEAST_SECONDS, Budget, estimate
 from steelyard.campaign.forecast import Forecast, forecast
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
+from steelyard.campaign.repetition import repetition_seconds
 from steelyard.cli.plan import total_lines
 from steelyard.engines.description import ops_of
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
-from steelyard.records.campaign_file import Placement
+from steelyard.records.campaign_file import Placement, PlannedPoint
 from steelyard.records.fields import Params
 from steelyard.system.machine import read_machine
 
@@ -159,3 +160,51 @@ def test_later_launches_get_no_more_than_the_first(ago: float, left: int, most: 
 )
 def test_durations_are_told_as_one_waits(seconds: float, text: str) -> None:
     assert format_duration(seconds) == text
+
+
+_LASTING = {
+    "name": "npb.bt",
+    "class": "collective",
+    "sized": False,
+    "lasts": True,
+    "max_threads": 0,
+    "methods": ["batch"],
+    "params": [
+        {"name": "class", "default": "S", "words": ["S", "A"], "least": 0, "most": 1},
+        {"name": "nx", "default": 10, "least": 1, "most": 1000},
+    ],
+    "work": {"usual": 8e9, "factors": {"class": [1, 20], "nx": [8]}},
+}
+
+
+def _repetition(params: Params, ranks: int = 1) -> float:
+    (op,) = described([_LASTING], [{"name": "batch"}], RULES).ops
+    point = PlannedPoint(point=0, op=op.name, ranks=ranks, params=params)
+    return repetition_seconds(point, op, 2)
+
+
+def test_what_lasts_takes_its_work_by_class_parameters_and_cores() -> None:
+    assert _repetition({}) == pytest.approx(1.0)
+    assert _repetition({"class": "A"}) == pytest.approx(20.0)
+    assert _repetition({"nx": 20}) == pytest.approx(8.0)
+    assert _repetition({"nx": 40}) == pytest.approx(64.0)
+    assert [_repetition({}, ranks) for ranks in (2, 4)] == pytest.approx([0.5, 0.5])  # of two cores
+
+
+@pytest.mark.parametrize(
+    ("op", "size", "params", "seconds"),
+    [
+        ("mpi.pingpong", 8, {}, (0, 1e-6)),
+        ("mpi.bandwidth", 1 << 22, {"window": 64.0}, (0.02, 0.2)),
+        ("mpi.allreduce", 3 << 30, {}, (1, 10)),
+    ],
+)
+def test_large_messages_take_the_time_of_their_bytes(
+    op: str, size: int, params: Params, seconds: tuple[float, float]
+) -> None:
+    kind = "collective" if op == "mpi.allreduce" else "p2p"
+    row = {"name": op, "class": kind, "sized": True, "methods": ["batch"]}
+    (described_op,) = described([row], [{"name": "batch"}], RULES).ops
+    least, most = seconds
+    point = PlannedPoint(point=0, op=op, bytes=size, ranks=2, params=params)
+    assert least <= repetition_seconds(point, described_op, 2) <= most

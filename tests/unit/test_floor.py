@@ -268,8 +268,8 @@ def _described(**classes: str) -> Description:
     return described(ops, [{"name": "batch"}], [{"name": "fixed"}])
 
 
-_SOLO = _described(self_empty="local", sock_tcp="p2p")
-_MPI = _described(self_empty="local", sock_tcp="p2p", mpi_pingpong="p2p")
+_SOLO = _described(self_empty="local", sock_tcp="p2p", npb_cg="collective")
+_MPI = _described(self_empty="local", sock_tcp="p2p", npb_cg="collective", mpi_pingpong="p2p")
 
 
 @pytest.mark.parametrize(
@@ -283,6 +283,8 @@ _MPI = _described(self_empty="local", sock_tcp="p2p", mpi_pingpong="p2p")
         ("sock.tcp", 2, None, None),
         ("sock.tcp", 2, "mpi", "m"),
         ("mpi.pingpong", 2, None, "m"),
+        ("npb.cg", None, None, "m"),  # a rank on each core
+        ("npb.cg", 1, None, None),
     ],
 )
 def test_which_engine_an_op_runs_in(op: str, ranks: int | None, engine: str | None, mpi: str | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from steelyard.records.fields import Params
 from steelyard.records.schema import End
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
-from steelyard.show.overview import ReadFolder, folder_names, overview_text
+from steelyard.show.overview import ReadFolder, _without_mpi, folder_names, overview_text
 from steelyard.show.row_words import bandwidth_words, value_words
 from steelyard.show.terminal import Paper
 
@@ -403,3 +404,9 @@ def test_what_two_mpis_skip_for_one_reason_is_said_once(tmp_path: Path) -> None:
 def test_an_mpi_that_all_have_is_said_once(tmp_path: Path) -> None:
     points = [*pingpongs(A), FakePoint("self.empty", steady(1.0), bytes=0, mpi=None, ranks=1)]
     assert overview_text([made(tmp_path, points)], TERMINAL).count(A) == 1
+
+
+def test_a_head_line_says_that_a_named_mpi_took_no_part() -> None:
+    for named, said in ((["openmpi"], "without MPI (--engine mpi measures under it)"), ([], "")):
+        folder: Any = SimpleNamespace(measured=SimpleNamespace(campaign=SimpleNamespace(plan={"mpi": named})))
+        assert _without_mpi([folder]) == said

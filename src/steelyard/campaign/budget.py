@@ -12,6 +12,7 @@ from msgspec import Struct
 from steelyard.base.plural import counted
 from steelyard.base.units import format_duration
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
+from steelyard.campaign.repetition import repetition_seconds
 from steelyard.plan.plan import MOST_SECONDS, Plan, budget_seconds
 from steelyard.records.campaign_file import PlannedPoint
 
@@ -22,7 +23,10 @@ _USED_SHARE = 0.5  # of the time that a point may take, if that is more: some co
 # A point's warm-up and checks if ranks or threads meet; a single one ends so much before its limit.
 # In all, mem.copy took 37 to 41 ms, pingpong 47 to 58, allreduce 57 to 67, OpenMP 63, puts 79, Pthreads 130.
 _POINT_SECONDS = 0.03
-_LASTING_SECONDS = 2.0  # of a point of an op whose repetitions last: a guess, for a kernel of a small class
+# Where a repetition lasts (rules/median_quantile.c, core/warm_up.c of the engine): samples of a median, or
+# the fewest, after so many times most_seconds; a repetition for the check, and those that warm up.
+_MEDIAN_SAMPLES, _FEWEST_SAMPLES, _PATIENCE = 16, 3, 100
+_CHECKED, _WARM_UP = 1, 2
 # Seconds to start a launch: without an MPI, with one (MPICH 0.15, Open MPI 0.45), over hosts (srun 0.6).
 _SOLO_START, _MPI_START, _HOSTS_START = 0.1, 0.4, 1.0
 # How long to wait for a point in flight: a share of the budget, and at least so many seconds.
@@ -129,10 +133,15 @@ def job_seconds(job: PlannedJob | LaunchGroup, setup: CampaignSetup, most: float
 
 def _point_seconds(point: PlannedPoint, setup: CampaignSetup, most: float | None, meet: float) -> float:
     """Estimate the time of a point; a rule without a tolerance ends at its number of samples."""
-    if setup.ops.all[point.op].lasts:
-        return _LASTING_SECONDS
     params = {row.name: row.default for row in setup.ops.rules[point.rule].params}
     usual = params.get("most_seconds", 0.0) if most is None else most
     may_take = float(point.rule_params.get("most_seconds", usual)) if "tolerance" in params else 0.0
     least = float(point.rule_params.get("least_seconds", 0.0))  # a budget does not shorten it
-    return max(_USUAL_SECONDS, _USED_SHARE * may_take, least) + meet
+    short = max(_USUAL_SECONDS, _USED_SHARE * may_take, least) + meet
+    each = repetition_seconds(point, setup.ops.all[point.op], len(setup.machine.cores))
+    if "tolerance" in params:
+        samples = max(_FEWEST_SAMPLES, min(_MEDIAN_SAMPLES, _PATIENCE * max(may_take, _USUAL_SECONDS) / each))
+    else:
+        samples = float(point.rule_params.get("count", params.get("count", 1)))
+    unasked = _CHECKED if setup.ops.all[point.op].lasts else _CHECKED + _WARM_UP
+    return max(short, (samples + unasked) * each)

@@ -102,7 +102,7 @@ def setup_for(plan: Plan, machine: Machine, tell: Tell = lambda _: None) -> Camp
         raise InputError(f"there is no synchronisation '{plan.sync}'; give one of {', '.join(syncs)}")
     descriptions = list[Description]()
     lacks: dict[str | None, dict[str, str]] = {None: _lacks(solo_description)}
-    if plan.mpi or not_in_solo or needs_mpi(plan, solo_description):
+    if plan.mpi or not_in_solo or needs_mpi(plan, solo_description, len(machine.cores)):
         for choice, path in itertools.product(plan.mpi or (None,), plan.arms.get("engine", (USUAL,))):
             mpi = choose_mpi(choice)
             if path != USUAL:

@@ -54,6 +54,16 @@ class Param(Struct, frozen=True):
         return next((word for word, each in sizes.items() if each and size % each == 0), None)
 
 
+class Work(Struct, frozen=True):
+    """The operations of a repetition of an op that lasts: on one rank with the default parameters, and what
+    multiplies them: two ranks; each word of a parameter, or a number twice as large.
+    """
+
+    usual: float
+    two_ranks: float = 1.0
+    factors: dict[str, tuple[float, ...]] = {}
+
+
 class Op(Struct, frozen=True):
     """Something that can be repeated, timed and checked."""
 
@@ -82,6 +92,7 @@ class Op(Struct, frozen=True):
     parts: int = 1  # operations in a repetition
     counters: tuple[str, ...] = ()
     lasts: bool = False  # a repetition may last minutes
+    work: Work | None = None
     available: bool = True
     why_not: str | None = None
 

@@ -11,13 +11,18 @@ from steelyard.plan.plan import Measure, Plan, nearest
 from steelyard.plan.teams import hosts_of, is_one
 
 
-def needs_mpi(plan: Plan, solo: Description) -> bool:
-    """Does any measure of the plan need an MPI: an op that the solo engine lacks, or several ranks?"""
+def needs_mpi(plan: Plan, solo: Description, cores: int = 2) -> bool:
+    """Does any measure of the plan need an MPI: an op that the solo engine lacks, or several ranks?
+
+    `cores`: how many this process may use; a collective has a rank on each, unless the plan says otherwise.
+    """
     known = by_name(solo.ops)
-    return any(measure.engine != "solo" and _measure_needs_mpi(measure, known) for measure in plan.measure)
+    return any(
+        measure.engine != "solo" and _measure_needs_mpi(measure, known, cores) for measure in plan.measure
+    )
 
 
-def _measure_needs_mpi(measure: Measure, known: Mapping[str, Op]) -> bool:
+def _measure_needs_mpi(measure: Measure, known: Mapping[str, Op], cores: int) -> bool:
     """Does the measure need an MPI? `known`: the ops of the solo engine by name."""
     families = {name.partition(".")[0] for name in known}
     if measure.engine == "mpi" or any(
@@ -26,9 +31,11 @@ def _measure_needs_mpi(measure: Measure, known: Mapping[str, Op]) -> bool:
         return True
     if max(hosts_of(measure) or (1,)) > 1:
         return True
-    if measure.ranks is None or is_one(measure.ranks):
-        return False
     chosen = {name for pattern in measure.ops for name in known if fnmatch.fnmatchcase(name, pattern)}
+    if measure.ranks is None:
+        return cores > 1 and any(known[name].class_ == "collective" for name in chosen)
+    if is_one(measure.ranks):
+        return False
     return any(known[name].class_ != "p2p" for name in chosen)
 
 

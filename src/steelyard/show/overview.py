@@ -160,9 +160,15 @@ def header_lines(folders: Sequence[ReadFolder], items: Sequence[Shown]) -> Itera
     team = " on ".join(part for part in (facts.pop("ranks", ""), cpus) if part)
     host = joined([_host(folder) for folder in folders])
     where = " of ".join(part for part in (team, host) if part)
-    yield ", ".join(
-        part for part in (joined(mpis), where, *facts.values(), _launches(rows, len(mpis), folders)) if part
-    )
+    library = joined(mpis) or _without_mpi(folders)
+    parts = (library, where, *facts.values(), _launches(rows, len(mpis), folders))
+    yield ", ".join(part for part in parts if part)
+
+
+def _without_mpi(folders: Sequence[ReadFolder]) -> str:
+    """Say that a plan named MPIs and none of its test cases needed one."""
+    named = any(folder.measured.campaign.plan.get("mpi") for folder in folders)
+    return "without MPI (--engine mpi measures under it)" if named else ""
 
 
 def _host(folder: ReadFolder) -> str:

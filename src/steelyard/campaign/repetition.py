@@ -1,0 +1,52 @@
+"""How long a repetition of an op may last: a guess within a factor of three or so, before it is measured."""
+
+from __future__ import annotations
+
+import math
+
+from steelyard.engines.description import Op, Work
+from steelyard.records.campaign_file import PlannedPoint
+
+# Operations a second of a core, as an op counts its work: a modest one of 2022. Others: floating-point sums.
+_OPERATIONS_PER_S = {
+    "npb.ep": 1.2e8,  # random numbers
+    "npb.is": 1.4e8,  # keys
+    "npb.cg": 6e8,
+    "npb.ft": 2.5e9,
+    "npb.mg": 3e9,
+    "npb.sp": 5e9,
+    "npb.bt": 8e9,
+    "npb.lu": 1e10,
+    "app.hpccg": 7e8,
+    "app.minife": 7e8,
+    "app.minimd": 2e6,  # steps of an atom
+}
+_USUAL_PER_S = 1e9
+# Bytes a second: of a copy by one core, of messages between two ranks, of all ranks of a collective.
+_BYTES_PER_S = {"local": 1e10, "p2p": 4e9, "collective": 2e9}
+_MANY = ("window", "calls")  # parameters that count messages in a repetition
+_SHORTEST = 1e-7
+
+
+def repetition_seconds(point: PlannedPoint, op: Op, cores: int) -> float:
+    """Guess the time of a repetition from the work that the engine describes, or from the bytes that move."""
+    if op.work is not None:
+        return max(_SHORTEST, _work_seconds(point, op, op.work, cores))
+    parts = [float(point.params.get(name, op.defaults.get(name, 1))) for name in _MANY]
+    ranks = point.ranks if op.class_ == "collective" else 1
+    return max(_SHORTEST, point.bytes * math.prod(parts) * ranks / _BYTES_PER_S[op.class_])
+
+
+def _work_seconds(point: PlannedPoint, op: Op, work: Work, cores: int) -> float:
+    """Divide the work among the cores that do it; ranks without a core of their own take turns."""
+    operations: float = work.usual * work.two_ranks ** math.log2(point.ranks)
+    for row in op.params:
+        value, factors = point.params.get(row.name), work.factors.get(row.name, ())
+        if value is None or not factors:
+            continue
+        if row.words:
+            operations *= factors[row.words.index(str(value))] if str(value) in row.words else 1.0
+        elif float(row.default) > 0 and float(value) > 0:
+            operations *= (float(value) / float(row.default)) ** math.log2(factors[0])
+    busy = min(point.ranks * point.threads, max(1, cores))
+    return operations / (_OPERATIONS_PER_S.get(op.name, _USUAL_PER_S) * busy)

@@ -55,7 +55,8 @@ CAUSES = (
     ),
     _row(
         "shared memory",
-        r"not enough space for [^\n]*(?:/dev/shm|shared[- ]memory)|/dev/shm\S*[^\n]*No space left",
+        r"not enough space for [^\n]*(?:/dev/shm|shared[- ]memory)|/dev/shm\S*[^\n]*No space left|"
+        r"Not enough memory to write [^\n]*/dev/shm",
         "there is no room in it for the files that the ranks of a host share",
     ),
     _row(

@@ -18,6 +18,7 @@ _BOILERPLATE = re.compile(
             r"detected that one or more processes exited with non-zero status",
             r"the job to be terminated\. The first process to do so was",
             r"(Process name|Exit code|Error code|Node|Local host|Working dir|Host|PID): ",
+            r"ORTE_ERROR_LOG: [^\n]* in file \S*show_help\.c",  # its own message is lost then
             r"\d+ more process(es)? (has|have) sent help message",
             r"Set MCA parameter \"\w+\" to 0 to see all",
             r"\d+ total processes (failed to start|killed)",
@@ -55,7 +56,7 @@ _BOILERPLATE = re.compile(
             r"slurmstepd: error: \*\*\* STEP \S+ ON \S+ CANCELLED AT [^ ]+ \*\*\*",
             # places in the code
             r"^=* ?backtrace \(tid:|^\[ *\d+\] /|^\d+ +/\S+\(|^/\S+\([^)]*\) ?\[0x|\] \[ *\d+\] ",
-            r"^steelyard: rank \d+( is in point|: died of signal)",
+            r"^steelyard: rank \d+( is in point|: died of signal|: exit was called)|\] Caught signal \d+ ",
             r"from LD_PRELOAD cannot be preloaded .*: ignored",  # also of launches that go well
         )
     )
@@ -65,7 +66,7 @@ _RULES = " =-*\t"  # around lines and between paragraphs
 _TELLING = re.compile(
     r"error|fail|cannot|can't|could ?n[o']t|unable|not (found|available|permitted|allowed|supported)"
     r"|no such|no [a-z]+ |denied|refused|invalid|illegal|unknown|unrecognized|exceed|assert|abort|corrupt"
-    r"|terminate|lost|timed? ?out|too many|what\(\)|exhausted|expired|fatal|licen[cs]e|exit was called",
+    r"|terminate|lost|timed? ?out|too many|what\(\)|exhausted|expired|fatal|licen[cs]e",
     re.IGNORECASE,
 )
 _CHANGING = re.compile(r"\d+")  # numbers of processes and times: ranks say the same with others

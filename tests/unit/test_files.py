@@ -69,6 +69,11 @@ def test_a_file_is_read_up_to_a_limit(tmp_path: Path) -> None:
         read_regular(tmp_path / "none")
 
 
+def test_what_the_kernel_says_is_read() -> None:
+    """It refuses reads of more than some MiB there."""
+    assert read_text(Path("/proc/sys/kernel/hostname")) == os.uname().nodename
+
+
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "other").write_text("other")
     (tmp_path / "out").symlink_to("other")

@@ -19,6 +19,7 @@ from typing import IO
 
 from steelyard.base.errors import InputError
 
+_MOST_SMALL = 1 << 20  # bytes; the kernel does not let more than 4 MiB of /proc/sys be read at once
 MOST_BYTES = (
     1 << 28
 )  # of a file that is read as a whole: plans, campaigns, delays; the largest known has 2^26
@@ -128,7 +129,7 @@ def read_text(path: Path) -> str:
     """Read the stripped text of a small file, as those of /proc, "" if there is none or it cannot be read."""
     try:
         with open_regular(path) as file:
-            return file.read(MOST_BYTES).decode(errors="replace").strip()
+            return file.read(_MOST_SMALL).decode(errors="replace").strip()
     except (OSError, InputError):
         return ""
 

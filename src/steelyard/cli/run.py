@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +35,8 @@ from steelyard.cli.show import (
 )
 from steelyard.cli.start import stopped_gently
 from steelyard.engines.build import describe, ready_solo_engine
+from steelyard.engines.hidden import hidden_mpi
+from steelyard.engines.mpi import scripts_folder
 from steelyard.plan.arguments import asked_plan
 from steelyard.plan.arms import read_arms
 from steelyard.plan.arrivals import read_arrivals
@@ -157,6 +160,8 @@ def measure(
     """Measure a plan into a folder, with a bar on stderr; return its results and findings."""
     from steelyard.cli.progress import listening
 
+    if hidden := hidden_mpi(os.environ.get("PATH", ""), scripts_folder()):
+        tell(f"note: {hidden}; steelyard knows both, and 'deactivate' gives yours back")
     machine = read_machine()
     setup = setup_for(plan, machine, tell)
     topology = topology_for(folder, plan)

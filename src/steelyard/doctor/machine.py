@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,6 +11,8 @@ from steelyard.base.diagnostic import ERROR, NOTE, WARNING, check
 from steelyard.base.plural import counted
 from steelyard.base.units import format_memory
 from steelyard.doctor.patient import Patient
+from steelyard.engines.hidden import hidden_mpi
+from steelyard.engines.mpi import scripts_folder
 from steelyard.system.machine import Machine
 
 _COARSE_TICK_NS = 5  # ticks of such steps show in single timings
@@ -87,6 +90,20 @@ def no_mpicc(patient: Patient) -> str | None:
     """Find MPIs that the embedded engine does not fit and for which none can be built."""
     names = [mpi.name for mpi in patient.mpis if mpi.mpicc is None and not mpi.abi]
     return f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} no mpicc." if names else None
+
+
+@check(
+    "hidden-mpi",
+    WARNING,
+    "An activated environment hides your MPI",
+    why="MPICH's wheel puts its programs beside steelyard, which knows both MPIs; your own commands do not.",
+    remedy="Leave it (deactivate), and call steelyard by its path, or by an alias.",
+)
+def hides_mpi(patient: Patient) -> str | None:
+    """Check which mpirun and mpicc are first on PATH."""
+    del patient
+    found = hidden_mpi(os.environ.get("PATH", ""), scripts_folder())
+    return f"{found}." if found else None
 
 
 @check(

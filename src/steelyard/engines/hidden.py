@@ -1,0 +1,21 @@
+"""The user's MPI behind that of an activated environment, where a wheel put its mpirun beside steelyard."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+_PROGRAMS = ("mpirun", "mpiexec", "mpicc")
+
+
+def hidden_mpi(path: str, scripts: Path) -> str | None:
+    """Say in a sentence which program of the user's a PATH hides behind those in `scripts`; None: none."""
+    folders = [folder for folder in path.split(":") if folder]
+    for name in _PROGRAMS:
+        first = shutil.which(name, path=path)
+        if first is None or Path(first).parent.resolve() != scripts.resolve():
+            continue
+        others = [folder for folder in folders if Path(folder).resolve() != scripts.resolve()]
+        if (own := shutil.which(name, path=":".join(others))) is not None:
+            return f"{name} is {first} while this environment is activated, and hides {own}"
+    return None

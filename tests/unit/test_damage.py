@@ -5,7 +5,9 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 from make_records import FakePoint, steady, write_folder
@@ -109,6 +111,25 @@ def test_a_seal_is_the_checksum_of_all_before_it() -> None:
     assert read_seal(line.replace(b",", b", ")) == Seal(12, False)
     assert read_seal(sealed(b'{"a":1}')) == Seal(None, True)
     assert read_seal(b'{"record":"end"}\n') == Seal(None, None)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"ranks": 0}, {"ranks": 10**30}, {"bytes": -1}, {"bytes": 2**63}, {"threads": 10**9},
+        {"op": "x" * 10**7}, {"params": {"window": 1e308}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_values_out_of_range_are_refused_in_a_short_sentence(tmp_path: Path, keys: dict[str, Any]) -> None:
+    folder = write_folder(tmp_path / "out", _POINTS, launches=1)
+    path = folder / "campaign.json"
+    document = msgspec.json.decode(path.read_bytes())
+    document["points"][1] |= keys
+    path.write_bytes(msgspec.json.encode(document))
+    with pytest.raises(InputError, match="is not a campaign") as caught:
+        read_campaign(folder)
+    assert len(str(caught.value)) < 500
 
 
 def test_a_campaign_that_was_changed_is_refused(tmp_path: Path) -> None:

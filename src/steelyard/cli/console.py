@@ -68,7 +68,8 @@ def _visible_lines(text: str) -> str:
 
 def width() -> int | None:
     """Return the columns of a terminal, or COLUMNS; None in a pipe, whose lines are not folded."""
-    if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal():
+    said = os.environ.get("COLUMNS", "")
+    if sys.stdout.isatty() or (said.isdecimal() and int(said) > 0):
         return shutil.get_terminal_size().columns
     return None
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular, write_whole
 from steelyard.base.foreign import all_visible, visible
-from steelyard.records.fields import Params
+from steelyard.records.fields import Count, Name, Params, Ranks, Text, Threads
 from steelyard.records.kinds import BLOCKING, CALL
 from steelyard.records.older import op_kind
 from steelyard.records.schema import SCHEMA
@@ -72,26 +72,26 @@ class Placement(Struct, frozen=True):
 class PlannedPoint(Struct, frozen=True, kw_only=True):
     """A point as campaign.json plans it."""
 
-    point: int
-    op: str
-    bytes: int = 0
-    ranks: int = 1
-    threads: int = 1
-    thread_level: str | None = None  # asked of MPI; None: what the threads need
-    method: str = ""
-    rule: str = ""
+    point: Count
+    op: Name
+    bytes: Count = 0
+    ranks: Ranks = 1
+    threads: Threads = 1
+    thread_level: Name | None = None  # asked of MPI; None: what the threads need
+    method: Name = ""
+    rule: Name = ""
     params: Params = {}
     method_params: Params = {}
     rule_params: Params = {}
-    mpi: str | None = None
-    omp: dict[str, str] = {}  # settings of OpenMP for the launch
-    reference: int | None = None  # the point of the same op without what is measured
+    mpi: Name | None = None
+    omp: dict[Name, Text] = {}  # settings of OpenMP for the launch
+    reference: Count | None = None  # the point of the same op without what is measured
     placement: Placement | None = None  # None: the launcher's default
-    env: dict[str, str] = {}  # variables of the launch, MODULES and WRAPPER; "-" removes one
-    hosts: int | None = None  # of equal numbers of ranks; None: the plan does not set them
-    arm: str | None = None  # the arm that it belongs to, if arms are compared
+    env: dict[Name, Text] = {}  # variables of the launch, MODULES and WRAPPER; "-" removes one
+    hosts: Ranks | None = None  # of equal numbers of ranks; None: the plan does not set them
+    arm: Name | None = None  # the arm that it belongs to, if arms are compared
     beside: int | None = None  # points of the same number and size follow each other in a launch
-    refines: int | None = None  # the point from which it differs only in size, which --refine chose
+    refines: Count | None = None  # the point from which it differs only in size, which --refine chose
 
 
 class PlannedOp(Struct, frozen=True):

@@ -16,7 +16,21 @@ from msgspec import Struct, field
 
 from steelyard.base.foreign import executable_name
 from steelyard.records.answer import KernelAnswer
-from steelyard.records.fields import Amount, Count, Number, Params, Real, Several, Share, Timestamps, Whole
+from steelyard.records.fields import (
+    Amount,
+    Count,
+    Name,
+    Params,
+    Ranks,
+    Real,
+    Seed,
+    Several,
+    Share,
+    Text,
+    Threads,
+    Timestamps,
+    Whole,
+)
 from steelyard.records.reduced import RanksTold, Reduced, ReducedSync
 
 SCHEMA = 1
@@ -29,34 +43,34 @@ class _Part(Struct, frozen=True, kw_only=True):
 class JobMpi(_Part, frozen=True):
     """The MPI that a job was asked to use; `prefix` is None for an MPI of the system."""
 
-    name: str
-    family: str = ""
-    version: str = ""
-    mpiexec: str = ""
-    prefix: str | None = None
+    name: Name
+    family: Name = ""
+    version: Name = ""
+    mpiexec: Text = ""
+    prefix: Text | None = None
 
 
 class LaunchMpi(_Part, frozen=True):
     """The MPI library that the engine ran with, in its own words."""
 
-    library: str
-    version: str = ""
-    thread_level: str = ""
+    library: Text
+    version: Name = ""
+    thread_level: Name = ""
     wtick_ns: Amount | None = None  # the step of MPI_Wtime, as the library says
     wtime_is_global: bool | None = None
-    cvars: dict[str, Number | str] = {}  # control variables of protocols, from its tools interface
-    pvars: tuple[str, ...] = ()  # names of those that count messages waiting to be matched
-    given: dict[str, Number | str] = {}  # the value that it has for each variable of the environment
-    unknown: tuple[str, ...] = ()  # variables of the environment that it has no control variable for
+    cvars: dict[Name, int | float | Text] = {}  # control variables of protocols, from its tools interface
+    pvars: tuple[Name, ...] = ()  # names of those that count messages waiting to be matched
+    given: dict[Name, int | float | Text] = {}  # the value that it has for each variable of the environment
+    unknown: tuple[Name, ...] = ()  # variables of the environment that it has no control variable for
 
 
 class Clock(_Part, frozen=True):
     """A timer: the cost of one reading and its smallest step, both in ns."""
 
-    name: str
+    name: Name
     cost_ns: Amount
     tick_ns: Amount
-    summary: str = ""
+    summary: Text = ""
     forced: bool = False  # asked for by name, not chosen
     hz: Amount | None = None  # rate of rank 0's counter; guaranteed to hz_ppm
     hz_ppm: Amount | None = None
@@ -69,7 +83,7 @@ class Core(_Part, frozen=True):
     """
 
     hz: Amount | None = None
-    by: str | None = None
+    by: Name | None = None
 
 
 class Library(_Part, frozen=True):
@@ -77,9 +91,9 @@ class Library(_Part, frozen=True):
     linker's hash. If the linker made none, `hash` is one of its code and constants.
     """
 
-    path: str
-    build_id: str | None = None
-    hash: str | None = None
+    path: Text
+    build_id: Name | None = None
+    hash: Name | None = None
 
 
 class Place(_Part, frozen=True):
@@ -90,20 +104,20 @@ class Place(_Part, frozen=True):
     """
 
     rank: Count
-    host: str
+    host: Name
     pid: Whole = 0
-    cpus: str = ""
+    cpus: Name = ""
     cpu: Whole = -1
-    lanes: tuple[str, ...] = ()
-    refused: str | None = None
+    lanes: tuple[Name, ...] = ()
+    refused: Text | None = None
     clock_cost_ns: Amount = 0.0
     clock_tick_ns: Amount = 0.0
     clock_base_ns: Whole = 0  # the reading of the source at timestamp 0
-    clock_doubt: str | None = None  # why it is not sound
-    clock_passed: str | None = None  # a better clock that this rank found doubtful, and why: `tsc: ...`
+    clock_doubt: Text | None = None  # why it is not sound
+    clock_passed: Text | None = None  # a better clock that this rank found doubtful, and why: `tsc: ...`
     exec_to_main_ns: Whole | None = None  # from the process's start, in Linux's steps of 10 ms
     other_libraries: bool = False  # its program or libraries differ from those of rank 0
-    machine: str = ""  # of rank 0, and of ranks on another kind of machine: model, CPUs, kernel
+    machine: Text = ""  # of rank 0, and of ranks on another kind of machine: model, CPUs, kernel
     main_to_init_ns: Count | None = None  # from there until MPI_Init_thread returned
     init_ns: Count | None = None  # MPI_T_init_thread and MPI_Init_thread
 
@@ -127,9 +141,9 @@ class Hint(_Part, frozen=True):
     it gives one.
     """
 
-    key: str
-    asked: str
-    has: str | None = None
+    key: Name
+    asked: Text
+    has: Text | None = None
 
 
 class Transport(_Part, frozen=True):
@@ -138,9 +152,9 @@ class Transport(_Part, frozen=True):
     `layer` is its layer of the floor, instead of the op's.
     """
 
-    name: str
-    layer: str
-    library: str
+    name: Name
+    layer: Name
+    library: Text
 
 
 class Busy(_Part, frozen=True):
@@ -151,7 +165,7 @@ class Busy(_Part, frozen=True):
     """
 
     pid: Whole
-    command: str
+    command: Text
     cpu_ns: Count
     seconds: Amount
     peak_share: Amount = 0.0
@@ -171,42 +185,42 @@ class Job(_Record, frozen=True, tag="job"):
     """The planned launch: first line of each file. `mpi` is None without MPI."""
 
     schema: int
-    job: str
+    job: Name
     launch: Count
-    ranks: Count
-    threads: Count = 1
+    ranks: Ranks
+    threads: Threads = 1
     mpi: JobMpi | None = None
-    engine: str = ""
-    command: tuple[str, ...] = ()
-    environment: dict[str, str] = {}
-    preset: str | None = None
+    engine: Text = ""
+    command: tuple[Text, ...] = ()
+    environment: dict[Name, Text] = {}
+    preset: Name | None = None
     cores: Count = 0
-    placement: str | None = None  # asked for: `unbound`, `shared-l3 0,1`; None: the default
+    placement: Text | None = None  # asked for: `unbound`, `shared-l3 0,1`; None: the default
     cpus: tuple[Whole, ...] = ()  # asked for: of the threads of rank 0, then of rank 1, ...
-    launcher: str | None = None  # `hydra`, `srun-pmi2`; None without MPI, and in older records
-    hosts: tuple[str, ...] = ()  # given to the launcher; none without an allocation
-    notes: tuple[str, ...] = ()
+    launcher: Name | None = None  # `hydra`, `srun-pmi2`; None without MPI, and in older records
+    hosts: tuple[Name, ...] = ()  # given to the launcher; none without an allocation
+    notes: tuple[Text, ...] = ()
     points: tuple[Count, ...] = ()  # test cases that this file was begun for; none in older records
-    settings: dict[str, Any] = {}  # of the system, when the job began: see `SystemSettings`
-    given: tuple[str, ...] = ()  # names of variables for MPI and OpenMP that the user or the plan set
+    settings: dict[Name, Any] = {}  # of the system, when the job began: see `SystemSettings`
+    given: tuple[Name, ...] = ()  # names of variables for MPI and OpenMP that the user or the plan set
 
 
 class Launch(_Record, frozen=True, tag="launch"):
     """One start of the engine, as the engine itself saw it."""
 
     schema: int
-    engine: str
-    version: str
-    ranks: Count
+    engine: Text
+    version: Name
+    ranks: Ranks
     clock: Clock
     places: tuple[Place, ...]
-    build: dict[str, Any] = {}
+    build: dict[Name, Any] = {}
     mpi: LaunchMpi | None = None
-    seed: int = 0
+    seed: Seed = 0
     core: Core | None = None
-    yield_: str = field(name="yield", default="real")
+    yield_: Name = field(name="yield", default="real")
     start_unix_ns: Whole = 0
-    environment: dict[str, str] = {}  # variables that MPI, OpenMP and the C library read; secrets are "***"
+    environment: dict[Name, Text] = {}  # variables that MPI, OpenMP and the C library read; secrets are "***"
     libraries: tuple[Library, ...] = ()  # of rank 0, the program first
     tick_most_ns: Amount | None = None  # of any rank, where `places` are of chosen ranks
 
@@ -221,12 +235,12 @@ class Point(_Record, frozen=True, tag="point"):
     """
 
     point: Count
-    op: str
+    op: Name
     bytes: Count
-    ranks: Count
-    threads: Count
-    method: str
-    rule: str
+    ranks: Ranks
+    threads: Threads
+    method: Name
+    rule: Name
     reps: Several
     parts: Several
     report: Literal["root", "slowest", "message"]
@@ -235,12 +249,12 @@ class Point(_Record, frozen=True, tag="point"):
     params: Params = {}
     method_params: Params = {}
     rule_params: Params = {}
-    base: str | None = None
-    form: str | None = None
-    role: str | None = None
-    layer: str | None = None
-    nature: str | None = None
-    bound: str | None = None
+    base: Name | None = None
+    form: Name | None = None
+    role: Name | None = None
+    layer: Name | None = None
+    nature: Name | None = None
+    bound: Name | None = None
     low_reps: Several = 1
     warm_up_reps: Count | None = None  # run before the first sample, and left out
     partners: tuple[Whole, ...] | None = None  # of each rank: its partner in messages, -1: none
@@ -276,7 +290,7 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
     canary_ns: Amount | None = None
     noise: tuple[Share, ...] = ()
     cpu: tuple[Whole, ...] = ()
-    counts: dict[str, Timestamps] = {}
+    counts: dict[Name, Timestamps] = {}
     spun_ns: tuple[Count, ...] = ()
     spun_lost_ns: tuple[Count, ...] = ()
     spun_longest_ns: tuple[Count, ...] = ()
@@ -301,7 +315,7 @@ class Phase(_Part, frozen=True):
     counted.
     """
 
-    name: str
+    name: Name
     communicates: bool
     ns: tuple[Count, ...]
     calls: tuple[Count, ...]
@@ -351,7 +365,7 @@ class Sync(_Record, frozen=True, tag="sync"):
     """
 
     index: Count
-    algorithm: str
+    algorithm: Name
     domains: Several  # clocks that differ
     at_ns: tuple[Whole, ...]
     offset_ns: tuple[Real, ...]
@@ -376,7 +390,7 @@ class State(_Record, frozen=True, tag="state"):
     """
 
     at_ns: tuple[Whole, ...]
-    cpus: tuple[str, ...]
+    cpus: tuple[Name, ...]
     point: Count | None = None
     ranks: tuple[Count, ...] = ()  # chosen ranks that it is of; none named: all
     cpu: tuple[Whole, ...] = ()
@@ -390,8 +404,8 @@ class State(_Record, frozen=True, tag="state"):
     throttles: tuple[Whole, ...] = ()
     quota_stops: tuple[Whole, ...] = ()
     step_ps: tuple[Whole, ...] = ()
-    lanes: tuple[tuple[str, ...], ...] = ()
-    lanes_meant: tuple[tuple[str, ...], ...] = ()
+    lanes: tuple[tuple[Name, ...], ...] = ()
+    lanes_meant: tuple[tuple[Name, ...], ...] = ()
 
     def rank(self, index: int) -> int:
         """Find the rank of an item."""
@@ -406,14 +420,14 @@ class Watch(_Record, frozen=True, tag="watch"):
     what went wrong after the last test case had ended, as in MPI_Finalize.
     """
 
-    host: str
+    host: Name
     seconds: Amount
     looks: Count
     cost_ns: Count
     load: tuple[Amount, ...] = ()
     processes: tuple[Busy, ...] = ()
-    ending: str | None = None
-    complaints: dict[str, str] = {}  # what the launch said of variables of `Job.given`: {name: line}
+    ending: Name | None = None
+    complaints: dict[Name, Name] = {}  # what the launch said of variables of `Job.given`: {name: line}
 
 
 class StuckRank(_Part, frozen=True):
@@ -423,11 +437,11 @@ class StuckRank(_Part, frozen=True):
     """
 
     rank: Count
-    host: str
-    op: str
-    phase: str
+    host: Name
+    op: Name
+    phase: Name
     sample: Count
-    calls: tuple[str, ...] = ()
+    calls: tuple[Text, ...] = ()
 
 
 class End(_Record, frozen=True, tag="end"):
@@ -438,7 +452,7 @@ class End(_Record, frozen=True, tag="end"):
 
     point: Count
     status: Literal["ok", "failed", "skipped"]
-    why: str | None = None
+    why: Text | None = None
     flag: Literal["SETTLED", "UNSETTLED", "TIME"] | None = None
     count: Count = 0
     rejected: Count = 0
@@ -447,7 +461,7 @@ class End(_Record, frozen=True, tag="end"):
     answer: KernelAnswer | None = None
     where: tuple[StuckRank, ...] = ()
     hint: Hint | None = None  # if something was promised to the library
-    window_model: str | None = None  # of a window's memory, as the library says: unified, separate
+    window_model: Name | None = None  # of a window's memory, as the library says: unified, separate
     transport: Transport | None = None  # of an op that leaves it to a library
 
 
@@ -461,7 +475,7 @@ class Close(_Record, frozen=True, tag="close"):
 
     rank: Count
     finalize_ns: Count  # MPI_Finalize alone
-    pvars: dict[str, float | None] = {}
+    pvars: dict[Name, float | None] = {}
 
 
 _OfSamples = Point | Obs | Reduced | RanksTold | Phases | Lanes | Sync | ReducedSync | End

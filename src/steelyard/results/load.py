@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from steelyard.base.errors import InputError
+from steelyard.base.foreign import shortened
 from steelyard.base.serially import Mapper, serially
 from steelyard.records.answer import KernelAnswer
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint, read_campaign
@@ -27,6 +28,7 @@ from steelyard.results.reduced import quantiles_among, quantiles_of, read_reduce
 from steelyard.results.row import RowLaunch
 from steelyard.stats.few import mean, middle, row_middles
 
+_LONGEST_WHY = 4000  # letters of a reason that are shown
 DAMAGED = "damaged"  # the kind of failure, first in `why`
 IntArray = NDArray[np.int64]
 
@@ -268,7 +270,7 @@ def cell_of(file: JobFile, run: PointRun) -> PointLaunch:
         return damaged_cell(cell_of(file, bare), run.damage)
     end = run.end
     status = end.status if end else "unfinished"
-    why = end.why if end else None
+    why = shortened(end.why, _LONGEST_WHY) if end and end.why else None
     taken = _taken(file, run)
     syncs: tuple[Sync | ReducedSync, ...] = (*run.syncs, *run.reduced_syncs)
     if status == "ok" and taken.values.size == 0:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular, write_whole
 from steelyard.base.foreign import all_visible, visible
-from steelyard.records.fields import Count, Name, Params, Ranks, Text, Threads
+from steelyard.records.fields import Count, Name, Params, RankCount, Text, ThreadCount
 from steelyard.records.kinds import BLOCKING, CALL
 from steelyard.records.older import op_kind
 from steelyard.records.schema import SCHEMA
@@ -75,8 +75,8 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
     point: Count
     op: Name
     bytes: Count = 0
-    ranks: Ranks = 1
-    threads: Threads = 1
+    ranks: RankCount = 1
+    threads: ThreadCount = 1
     thread_level: Name | None = None  # asked of MPI; None: what the threads need
     method: Name = ""
     rule: Name = ""
@@ -88,7 +88,7 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
     reference: Count | None = None  # the point of the same op without what is measured
     placement: Placement | None = None  # None: the launcher's default
     env: dict[Name, Text] = {}  # variables of the launch, MODULES and WRAPPER; "-" removes one
-    hosts: Ranks | None = None  # of equal numbers of ranks; None: the plan does not set them
+    hosts: RankCount | None = None  # of equal numbers of ranks; None: the plan does not set them
     arm: Name | None = None  # the arm that it belongs to, if arms are compared
     beside: int | None = None  # points of the same number and size follow each other in a launch
     refines: Count | None = None  # the point from which it differs only in size, which --refine chose

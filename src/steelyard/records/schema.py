@@ -21,13 +21,13 @@ from steelyard.records.fields import (
     Count,
     Name,
     Params,
-    Ranks,
+    RankCount,
     Real,
     Seed,
     Several,
     Share,
     Text,
-    Threads,
+    ThreadCount,
     Timestamps,
     Whole,
 )
@@ -187,8 +187,8 @@ class Job(_Record, frozen=True, tag="job"):
     schema: int
     job: Name
     launch: Count
-    ranks: Ranks
-    threads: Threads = 1
+    ranks: RankCount
+    threads: ThreadCount = 1
     mpi: JobMpi | None = None
     engine: Text = ""
     command: tuple[Text, ...] = ()
@@ -211,7 +211,7 @@ class Launch(_Record, frozen=True, tag="launch"):
     schema: int
     engine: Text
     version: Name
-    ranks: Ranks
+    ranks: RankCount
     clock: Clock
     places: tuple[Place, ...]
     build: dict[Name, Any] = {}
@@ -237,8 +237,8 @@ class Point(_Record, frozen=True, tag="point"):
     point: Count
     op: Name
     bytes: Count
-    ranks: Ranks
-    threads: Threads
+    ranks: RankCount
+    threads: ThreadCount
     method: Name
     rule: Name
     reps: Several
@@ -326,7 +326,7 @@ class Phase(_Part, frozen=True):
 class Phases(_Record, frozen=True, tag="phases", gc=False):
     """The phases of a chunk of samples inside the op; all by rank, summed over the chunk.
 
-    Ranks are all, or the chosen ones that `kept` names of so many `ranks`, in its order. A rank sent
+    RankCount are all, or the chosen ones that `kept` names of so many `ranks`, in its order. A rank sent
     `messages` of `bytes` together from point to point. It made `collectives` calls and gave them
     `collective_bytes`. The op has allocated `memory` bytes; the process has `resident` bytes in memory.
     """

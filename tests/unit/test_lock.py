@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from steelyard.base.errors import InputError
+from steelyard.base.errors import InputError, MeasurementError
 from steelyard.campaign.lock import Holder, locked
 from steelyard.system import leftovers
 from steelyard.system.leftovers import LeftFile
@@ -195,3 +195,18 @@ def test_files_of_launches_are_kept_for_whoever_comes_after_a_kill(
     with locked(tmp_path / "out") as lock:
         assert lock.notes == ()
     assert not left.exists()
+
+
+@pytest.mark.parametrize("error", [InputError("it holds no records"), FileNotFoundError(2, "No such file")])
+def test_a_folder_that_is_moved_meanwhile_is_told(error: Exception, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+
+    def measure(folder: Path, new: Path) -> None:
+        with locked(folder):
+            folder.rename(new)
+            raise error
+
+    with pytest.raises(MeasurementError, match="out' was moved or removed while"):
+        measure(tmp_path / "out", tmp_path / "new")
+    with pytest.raises(type(error)):
+        measure(tmp_path / "new", tmp_path / "new")

@@ -20,7 +20,7 @@ from typing import IO
 
 import msgspec
 
-from steelyard.base.errors import InputError
+from steelyard.base.errors import InputError, MeasurementError, SteelyardError
 from steelyard.base.files import open_to_append
 from steelyard.base.ownership import check_own_folder, is_open_to_all, is_own, owner_name
 from steelyard.system.leftovers import LeftFile, Leftovers, remove_left
@@ -105,8 +105,25 @@ def locked(folder: Path) -> Iterator[Lock]:
             inode=stat.st_ino,
         )
         _write(file, msgspec.json.encode(holder) + b"\n", folder)
-        yield Lock(file.fileno(), holder.mark, notes)
+        try:
+            yield Lock(file.fileno(), holder.mark, notes)
+        except (OSError, SteelyardError):
+            _check_in_place(path, stat)
+            raise
         _write(file, b"", folder)
+
+
+def _check_in_place(path: Path, ours: os.stat_result) -> None:
+    """Raise MeasurementError if the folder is no longer where it was: whatever failed, it failed by that."""
+    try:
+        found = path.stat()
+    except OSError:
+        found = None
+    if found is None or (found.st_dev, found.st_ino) != (ours.st_dev, ours.st_ino):
+        raise MeasurementError(
+            f"'{path.parent}' was moved or removed while it was measured; what was finished is where it is "
+            "now, and the same command with --out and its new name resumes it"
+        ) from None
 
 
 def _take(file: IO[bytes], folder: Path) -> tuple[str, ...]:

@@ -9,12 +9,14 @@ program as exceptions do, with 128 plus their number.
 from __future__ import annotations
 
 import atexit
+import io
 import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 _STOPPED = 3  # as MeasurementError.exit_code, which is not imported yet
 _MOMENT_S = 0.01  # longer than a destructor takes
@@ -76,7 +78,7 @@ def _lacks_memory(error: BaseException | None) -> bool:
 
 
 class ReaderLeftError(Exception):
-    """Nobody reads stdout or stderr any more."""
+    """Nobody reads stdout any more."""
 
 
 @contextmanager
@@ -154,3 +156,18 @@ def _open_closed_streams() -> None:
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: PTH123, SIM115
         elif name != "stdin":
             stream.reconfigure(errors="replace")
+    # What nobody reads on stderr must not end a measurement; rich would end the program there.
+    unheard = io.BufferedWriter(_Unheard(sys.stderr.fileno(), "wb", closefd=False))
+    sys.stderr.flush()
+    sys.stderr = io.TextIOWrapper(unheard, sys.stderr.encoding, "replace", line_buffering=True)
+
+
+class _Unheard(io.FileIO):
+    """A stream whose reader may leave: what is written then is dropped."""
+
+    def write(self, data: Any) -> int:
+        """Write, or drop."""
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            return len(data)

@@ -1,0 +1,162 @@
+"""Users of one machine: nothing of another is believed, changed, ended or removed. Root plays all."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from steelyard.base.errors import InputError
+from steelyard.base.files import write_whole
+from steelyard.base.ownership import check_own_folder
+from steelyard.campaign.lock import locked
+from steelyard.system import leftovers
+from steelyard.system.leftovers import LeftFile, Leftovers, remove_left
+from steelyard.system.marks import MARK, end_marked, new_mark
+
+_VICTIM, _HOSTILE = 64001, 64002  # nobody's: a process needs no entry in /etc/passwd
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be several users")
+
+
+def _as_user(uid: int, act: Callable[[], None]) -> None:
+    """Let a fork of this process do something as a user; what fails there fails here."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            os.setgroups([])
+            os.setgid(uid)
+            os.setuid(uid)
+            act()
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder as /tmp: everybody's, and sticky. That of pytest is root's alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o1777)
+        yield Path(folder)
+
+
+@pytest.fixture(params=[0, _VICTIM])
+def victim(request: pytest.FixtureRequest) -> int:
+    """Root, or another user."""
+    return int(request.param)
+
+
+@pytest.fixture
+def process() -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A process of another user that carries a mark."""
+    mark = new_mark()
+    child = subprocess.Popen(
+        ["sleep", "600"], env={MARK: mark, "PATH": os.defpath}, user=_HOSTILE, group=_HOSTILE
+    )
+    yield child, mark
+    child.kill()
+    child.wait()
+
+
+def test_nothing_is_measured_into_another_users_folder(place: Path, victim: int) -> None:
+    folder = place / "out"
+
+    def plant() -> None:
+        (folder / "records").mkdir(parents=True)
+        folder.chmod(0o777)
+        (folder / ".lock").write_text("{}")
+
+    def measure() -> None:
+        with pytest.raises(InputError, match=r"out' belongs to the user 64002, who could .*; give --out a"):
+            check_own_folder(folder)
+        with pytest.raises(InputError, match=r"out' belongs to the user 64002"), locked(folder):
+            pass
+
+    _as_user(_HOSTILE, plant)
+    _as_user(victim, measure)
+    assert (folder / ".lock").read_text() == "{}"
+
+
+def test_another_users_lock_is_not_believed(
+    place: Path, victim: int, process: tuple[subprocess.Popen[bytes], str]
+) -> None:
+    folder = place / "out"
+
+    def make() -> None:
+        folder.mkdir()
+        folder.chmod(0o777)
+
+    def plant() -> None:
+        (folder / ".lock").write_text(f'{{"mark": "{process[1]}"}}')
+        (folder / ".lock").chmod(0o666)
+
+    def measure() -> None:
+        with (
+            pytest.raises(InputError, match=r"\.lock' belongs to the user 64002 and is not believed"),
+            locked(folder),
+        ):
+            pass
+
+    _as_user(victim, make)
+    _as_user(_HOSTILE, plant)
+    _as_user(victim, measure)
+    assert process[0].poll() is None
+    assert process[1] in (folder / ".lock").read_text()
+
+
+def test_another_users_processes_are_not_ended(
+    victim: int, process: tuple[subprocess.Popen[bytes], str]
+) -> None:
+    def end() -> None:
+        assert end_marked(process[1]) == ([], [])
+
+    _as_user(victim, end)
+    assert process[0].poll() is None
+
+
+def test_another_users_files_of_launches_stay(
+    place: Path, victim: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leftovers, "_places", lambda: {place})
+    _as_user(_HOSTILE, (place / "mpich_shm_1").touch)
+    (place / "mpich_shm_1").chmod(0o666)
+
+    def clear() -> None:
+        stat = (place / "mpich_shm_1").stat()
+        with (place / "mpich_shm_1").open("rb"):
+            ours = Leftovers(others=())
+            ours.look([os.getpid()])
+        assert not ours.own
+        assert remove_left([LeftFile(str(place / "mpich_shm_1"), stat.st_dev, stat.st_ino)]) == []
+
+    _as_user(victim, clear)
+    assert (place / "mpich_shm_1").exists()
+
+
+def test_links_of_another_user_lead_to_nothing_of_ours(place: Path, victim: int) -> None:
+    """Where a report is about to be written, in a folder that another user has shared."""
+    folder, precious = place / "shared", place / "precious"
+
+    def plant() -> None:
+        folder.mkdir()
+        folder.chmod(0o777)
+        (folder / "report.html").symlink_to(precious)
+
+    def write() -> None:
+        precious.write_text("precious")
+        write_whole(folder / "report.html", b"report")
+
+    _as_user(_HOSTILE, plant)
+    _as_user(victim, write)
+    assert precious.read_text() == "precious"
+    assert (folder / "report.html").read_text() == "report"
+    assert [path.name for path in folder.iterdir()] == ["report.html"]

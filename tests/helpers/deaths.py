@@ -120,8 +120,7 @@ WAYS = (
         MIDDLE,
         "abort: rank 1 called MPI_Abort with code N",
         "barrier:mpi-abort:139",
-        # Its launcher may end before the message of MPI_Abort has come to it.
-        others={"openmpi": "abort: rank 1: exit was called with code 139 by mca_ess_pmi.so"},
+        run=True,
     ),
     Way(
         "launcher-killed",
@@ -181,7 +180,6 @@ WAYS = (
         START,
         "start-up: launcher: /nowhere/engine cannot be run on HOST; --stage brings the engine there",
         wrapper="/nowhere/engine",
-        run=True,
     ),
     Way(
         "not-executable",

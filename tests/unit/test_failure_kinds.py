@@ -24,6 +24,7 @@ from steelyard.records.failure_kinds import remedies
         ("start-up: settings: Open MPI has no component 'x' of pml", "unset"),
         ("start-up: sh ended with code 130 before anything was measured: no licence", "licence server"),
         ("start-up: mpiexec ended with code 1 before anything was measured: bad", "try the launcher alone"),
+        ("start-up: rank 0: exit was called with code 1 by mca_ess_pmi.so", "OMPI_MCA_"),
         ("signal 4 (SIGILL) on rank 1", "another processor"),
         ("start-up: signal 24 (SIGXCPU) on rank 1", "ulimit -t"),
     ],

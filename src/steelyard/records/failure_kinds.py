@@ -26,6 +26,10 @@ _REMEDIES = (
     ),
     (r"settings", "Correct or unset what was asked of the MPI, by --env or in the environment."),
     (r".*licen[cs]e", "Ask who runs the licence server."),
+    (
+        r".*exit was called with code -?\d+ by mca_",
+        "Open MPI lost its own message: measure again, and look at what OMPI_MCA_ variables ask for.",
+    ),
     (r"signal 4 ", "Build engine and MPI on the host that runs them: they are for another processor."),
     (r"signal 24 ", "Raise the limit on processor time (ulimit -t)."),
     (r"signal 31 ", "Allow the system call that a filter (seccomp) forbade, or leave the container."),

@@ -1,0 +1,152 @@
+"""Each default row of --like beside the original: the same MPI and cores, by turns, launch after launch.
+
+    python benchmarks/peers_like.py --osu DIR --imb DIR [--mpi NAME] [-n 2] [--launches 10] [--only 'osu_a*']
+
+DIR is where a user built or installed the suite for that MPI; programs are looked for below it by their
+names, and nothing is built here. Steelyard prints the text of the original (--to osu-plain, --to imb), so one
+reader reads both: a mean. What is compared is the median over launches. A ratio far from 1 says that the two
+do not measure the same, or not in the same way: docs/reference/like.md has what is known to differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import math
+import os
+import random
+import statistics
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.base.units import format_bytes, parse_sizes
+from steelyard.engines.build import mpi_engine
+from steelyard.engines.mpi import choose_mpi, scripts_folder
+from steelyard.launch.command import plan_launch
+from steelyard.launch.request import LaunchRequest
+from steelyard.models.theirs import IMB, OSU
+from steelyard.plan.suites import SUITES, Like
+from steelyard.system.machine import read_machine
+from steelyard.system.process import run
+
+SECONDS = 600.0  # more than any of these commands takes
+NO_SIZE = 0
+_PRINTED = ("IMB-MPI1", "IMB-NBC", "IMB-MPI4")
+
+
+_Table = Mapping[int, float]  # size -> number
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A row of --like, the original's words after the launcher, and where its number stands in a line."""
+
+    row: Like
+    words: tuple[str, ...]
+    to: str
+    column: int  # after the size; of a test without sizes, in the line
+
+
+def table_of(text: str, column: int, sized: bool) -> dict[int, float]:
+    """The number of each size in a suite's text; a test without sizes has one, of size 0."""
+    found: dict[int, float] = {}
+    for line in text.splitlines():
+        words = line.split()
+        try:
+            numbers = [float(word) for word in words if word not in ("Pass", "passed")]
+        except ValueError:
+            continue
+        at = column if sized else column - 1
+        if len(numbers) > at and not line.startswith("#"):
+            found[int(numbers[0]) if sized else NO_SIZE] = numbers[at]
+    return found
+
+
+def program_below(folder: Path | None, name: str) -> Path | None:
+    """The executable of that name below a folder."""
+    if folder is None:
+        return None
+    found = (path for path in sorted(folder.rglob(name)) if path.is_file() and os.access(path, os.X_OK))
+    return next(found, None)
+
+
+def peers_of(osu: Path | None, imb: Path | None) -> Iterator[Peer]:
+    """The rows whose originals are installed."""
+    for row in SUITES[OSU]:
+        overlaps = row.op.startswith(("mpi.i", "mpi.ineighbor"))  # Pure Comm. is the third column
+        if (program := program_below(osu, row.name)) is not None:
+            yield Peer(row, (str(program),), "osu-plain", 3 if overlaps else 1)
+    for row in SUITES[IMB]:
+        program = program_below(imb, row.program) if row.program in _PRINTED else None
+        if program is not None and (row.program == "IMB-MPI1" or row.name.endswith("_pure")):
+            # size, repetitions, and t, Mbytes/sec, or t_min and t_max: theirs is the slowest rank
+            column = 2 if row.name.startswith(("Ping", "Uni", "Bi")) else 3
+            yield Peer(row, (str(program), row.name), "imb", column)
+
+
+def lines_of(peer: Peer, ours: Sequence[_Table], theirs: Sequence[_Table]) -> Iterator[str]:
+    """A line for each size that both have: medians over launches, and their ratio."""
+    sizes = sorted({size for one in ours for size in one} & {size for one in theirs for size in one})
+    for size in sizes:
+        here, there = (
+            statistics.median(one[size] for one in tables if size in one) for tables in (ours, theirs)
+        )
+        ratio = here / there if there else math.nan
+        told = format_bytes(size) if peer.row.bytes is not None else "-"
+        yield f"{peer.row.name:32} {told:>9} {here:12.2f} {there:12.2f} {ratio:7.3f}"
+    if not sizes:
+        yield f"{peer.row.name:32} {'no size in both'}"
+
+
+def measure_ours(peer: Peer, mpi: str, ranks: int, sizes: str | None) -> dict[int, float]:
+    """One launch of ours, as the original prints it."""
+    given = ["--bytes", sizes] if sizes and peer.row.bytes is not None else []
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["run", "--like", peer.row.name, "-n", str(ranks), "--mpi", mpi, "--launches", "1", *given]
+        command = [str(scripts_folder() / "steelyard"), *words, "--to", peer.to, "--out", f"{folder}/out"]
+        done = run(command, timeout=SECONDS)
+    return table_of(done.out, peer.column, peer.row.bytes is not None)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--osu", type=Path, help="a folder with osu_latency somewhere below it")
+    parser.add_argument("--imb", type=Path, help="a folder with IMB-MPI1 somewhere below it")
+    parser.add_argument("--mpi", default=None)
+    parser.add_argument("-n", type=int, default=2)
+    parser.add_argument("--launches", type=int, default=10)
+    parser.add_argument("--only", default="*", help="a pattern of names")
+    parser.add_argument("--bytes", default=None, help="of ours, such as 8,1Ki,1Mi; default: the original's")
+    given = parser.parse_args()
+    peers = [one for one in peers_of(given.osu, given.imb) if fnmatch.fnmatchcase(one.row.name, given.only)]
+    if not peers:
+        raise SystemExit("no original was found; give --osu or --imb a folder that has their programs")
+    if given.bytes:
+        parse_sizes(given.bytes)
+    mpi = choose_mpi(given.mpi)
+    launch = plan_launch(mpi_engine(mpi), read_machine(), LaunchRequest(given.n))
+    environment = {**os.environ, **launch.environment}
+    alone = {"imb": ("-npmin", str(given.n))}  # not on fewer ranks first
+    print(f"{mpi.name}, {given.n} ranks, {given.launches} launches; ours, theirs, ours / theirs")
+    for peer in peers:
+        ours: list[dict[int, float]] = []
+        theirs: list[dict[int, float]] = []
+        for _ in range(given.launches):
+            for is_ours in random.sample((True, False), 2):
+                if is_ours:
+                    ours.append(measure_ours(peer, mpi.name, given.n, given.bytes))
+                    continue
+                done = run(
+                    [*launch.argv_prefix, *peer.words, *alone.get(peer.to, ())],
+                    env=environment,
+                    timeout=SECONDS,
+                )
+                theirs.append(table_of(done.out, peer.column, peer.row.bytes is not None))
+        print("\n".join(lines_of(peer, ours, theirs)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

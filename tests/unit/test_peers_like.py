@@ -1,0 +1,58 @@
+"""The benchmark that holds --like against the originals: what it reads, and which programs it finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scripts import load_benchmark, script
+
+peers_like = load_benchmark("peers_like")
+_OSU = """
+# OSU MPI Latency Test v7.4
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)        Validation
+1                       1.23              Pass
+1024                 1000.00              Pass
+"""
+_OVERLAP = """
+# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait
+# Size           Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)
+8                        nan               nan              2.00               nan
+"""
+_BARRIER = "# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)\n             2.50\n"
+_IMB = """
+# Benchmarking Bcast
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            8           30         1.00         4.00         2.00
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "sized", "expected"),
+    [
+        (_OSU, 1, True, {1: 1.23, 1024: 1000.0}),
+        (_OVERLAP, 3, True, {8: 2.0}),
+        (_BARRIER, 1, False, {0: 2.5}),
+        (_IMB, 3, True, {8: 4.0}),
+        ("nothing\n", 1, True, {}),
+    ],
+)
+def test_one_reader_reads_both(text: str, column: int, sized: bool, expected: dict[int, float]) -> None:
+    assert peers_like.table_of(text, column, sized) == expected
+
+
+def test_installed_programs_are_found_by_their_names_and_compared(tmp_path: Path) -> None:
+    script(tmp_path / "osu/c/mpi/pt2pt/osu_latency", "")
+    script(tmp_path / "osu/osu_iallreduce", "")
+    (tmp_path / "osu" / "osu_bw").write_text("no program")
+    script(tmp_path / "imb/IMB-MPI1", "")
+    found = {peer.row.name: peer for peer in peers_like.peers_of(tmp_path / "osu", tmp_path / "imb")}
+    assert [name for name in found if name.startswith("osu_")] == ["osu_latency", "osu_iallreduce"]
+    assert (found["osu_iallreduce"].column, found["PingPong"].column, found["Bcast"].column) == (3, 2, 3)
+    assert found["Bcast"].words[1:] == ("Bcast",)
+    assert "Ibcast_pure" not in found  # of a program that is not there
+    assert list(peers_like.peers_of(None, None)) == []
+    (line,) = peers_like.lines_of(found["osu_latency"], [{8: 2.0}, {8: 4.0}], [{8: 1.0, 16: 1.0}])
+    assert line.split() == ["osu_latency", "8", "B", "3.00", "1.00", "3.000"]

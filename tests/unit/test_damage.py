@@ -95,6 +95,14 @@ def test_a_launch_that_vanished_is_missed(tmp_path: Path) -> None:
     assert "(launch 4)" in told["not-measured"]
 
 
+def test_an_end_that_is_lost_is_missed(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "out", _POINTS, launches=3)
+    _damaged(folder, lambda lines: lines.pop())
+    told = {one.name: one.evidence for one in read_results(folder)[1]}
+    assert told["missing"].startswith("1 test case without some launches: mpi.scan 8 B")
+    assert told["missing"].endswith("(launch 2).")
+
+
 def test_a_folder_of_which_nothing_can_be_read_is_refused(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "out", _POINTS, launches=2)
     for path in (folder / "records").iterdir():

@@ -61,7 +61,7 @@ def _unclosed(seen: Evidence) -> Iterator[str]:
     remedy="Restore the files, or run the same command again: it measures what is missing.",
 )
 def missing(seen: Evidence) -> str | None:
-    """Find launches of test cases of which there is no record, although later launches have some."""
+    """Find launches in which test cases have no end, although later launches have some."""
     return _without(seen, 1, _last(seen) - 1)
 
 
@@ -73,7 +73,7 @@ def missing(seen: Evidence) -> str | None:
     remedy="Run the same command again: it measures what is missing.",
 )
 def not_measured(seen: Evidence) -> str | None:
-    """Find the last launches of test cases that the plan has and no record tells of."""
+    """Find the last launches that the plan has, in which test cases have no end."""
     planned = seen.measured.campaign.plan.get("launches")
     return _without(seen, _last(seen), planned if isinstance(planned, int) else 0)
 
@@ -88,9 +88,13 @@ _MOST_LAUNCHES = 100_000  # that are looked for: more is damage of the plan
 def _without(seen: Evidence, first: int, last: int) -> str | None:
     """Find test cases that lack some of these launches, but not all: a row without any says so itself."""
     wanted = set(range(first, min(last, _MOST_LAUNCHES) + 1))
-    gone = {row.point: sorted(wanted - {one.launch for one in row.launches}) for row in seen.rows}
+    gone = {row.point: sorted(wanted - _ended(row)) for row in seen.rows}
     rows: list[Row] = [row for row in seen.rows if gone[row.point] and row.launches]
     return listed(rows, lambda row: _launches(gone[row.point]), " without some launches")
+
+
+def _ended(row: Row) -> set[int]:
+    return {one.launch for one in row.launches if one.status != "unfinished"}
 
 
 def _launches(numbers: list[int]) -> str:

@@ -23,6 +23,7 @@ from steelyard.engines.build import Engine, engine_environment
 from steelyard.launch.choose import choose_launcher
 from steelyard.launch.launchers import ENGINE_READS, CoreCpus, Start
 from steelyard.launch.libraries import library_of
+from steelyard.launch.preloads import check_preloads
 from steelyard.launch.request import LaunchRequest
 from steelyard.records.campaign_file import AROUND, MODULES, UNBOUND, UNSET, WRAPPER, Placement
 from steelyard.system.allocation import AllocatedHost, Allocation, named_hosts, take_hosts
@@ -94,6 +95,8 @@ def plan_launch(
     variables = {name: value for name, value in request.env.items() if name not in around}
     given = {name: value for name, value in variables.items() if value != UNSET}
     unset = (*loaded.unset, *(name for name in variables if name not in given))
+    if not wrapper:  # a container has files of its own
+        check_preloads(given, {**os.environ, **loaded.environment, **given})
     environment = dict(loaded.environment)
     environment |= engine_environment(engine, {**os.environ, **environment})
     if threads > 1 or request.omp:

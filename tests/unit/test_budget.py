@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 
@@ -191,11 +192,22 @@ def test_what_lasts_takes_its_work_by_class_parameters_and_cores() -> None:
     assert [_repetition({}, ranks) for ranks in (2, 4)] == pytest.approx([0.5, 0.5])  # of two cores
 
 
+_MANY: dict[str, list[dict[str, Any]]] = {
+    "mpi.bandwidth": [{"name": "window", "default": 1, "least": 1, "most": 64}],
+    "mpi.put.bandwidth": [
+        {"name": "window", "default": "allocate", "words": ["allocate", "create"]},
+        {"name": "calls", "default": 64, "least": 1, "most": 64},
+    ],
+}
+
+
 @pytest.mark.parametrize(
     ("op", "size", "params", "seconds"),
     [
         ("mpi.pingpong", 8, {}, (0, 1e-6)),
         ("mpi.bandwidth", 1 << 22, {"window": 64.0}, (0.02, 0.2)),
+        ("mpi.bandwidth", 1 << 22, {}, (0.001, 0.002)),
+        ("mpi.put.bandwidth", 1 << 22, {"window": "create", "calls": 64.0}, (0.02, 0.2)),
         ("mpi.allreduce", 3 << 30, {}, (1, 10)),
     ],
 )
@@ -203,7 +215,7 @@ def test_large_messages_take_the_time_of_their_bytes(
     op: str, size: int, params: Params, seconds: tuple[float, float]
 ) -> None:
     kind = "collective" if op == "mpi.allreduce" else "p2p"
-    row = {"name": op, "class": kind, "sized": True, "methods": ["batch"]}
+    row = {"name": op, "class": kind, "sized": True, "methods": ["batch"], "params": _MANY.get(op, [])}
     (described_op,) = described([row], [{"name": "batch"}], RULES).ops
     least, most = seconds
     point = PlannedPoint(point=0, op=op, bytes=size, ranks=2, params=params)

@@ -32,7 +32,8 @@ def repetition_seconds(point: PlannedPoint, op: Op, cores: int) -> float:
     """Guess the time of a repetition from the work that the engine describes, or from the bytes that move."""
     if op.work is not None:
         return max(_SHORTEST, _work_seconds(point, op, op.work, cores))
-    parts = [float(point.params.get(name, op.defaults.get(name, 1))) for name in _MANY]
+    numbers = {row.name: row.default for row in op.params if not row.words}  # a window may be a word, too
+    parts = [float(point.params.get(name, numbers[name])) for name in _MANY if name in numbers]
     ranks = point.ranks if op.class_ == "collective" else 1
     return max(_SHORTEST, point.bytes * math.prod(parts) * ranks / _BYTES_PER_S[op.class_])
 

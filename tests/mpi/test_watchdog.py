@@ -98,22 +98,25 @@ _LAUNCH = {
     "record": "launch", "schema": 1, "engine": "solo", "version": "0", "ranks": 1, "places": [],
     "clock": {"name": "c", "cost_ns": 1, "tick_ns": 1},
 }  # fmt: skip
-# An engine that hangs, and ends the point when it is told to end.
+# An engine that hangs, before or after it begins, and ends the point when it is told to end.
 _LATE_ENGINE = f"""
 while [ $# -gt 0 ]; do [ "$1" = --out ] && out=$2; shift; done
-echo '{json.dumps(_LAUNCH)}' >> "$out"
-trap 'echo "{{\\"record\\":\\"end\\",\\"point\\":0,\\"status\\":\\"ok\\"}}" >> "$out"; exit 0' TERM
+begin() {{ echo '{json.dumps(_LAUNCH)}' >> "$out"; }}
+%s
+trap '%s; echo "{{\\"record\\":\\"end\\",\\"point\\":0,\\"status\\":\\"ok\\"}}" >> "$out"; exit 9' TERM
 sleep 60 & wait
 """
 
 
-def test_what_ends_while_it_is_being_stopped_has_not_hung(tmp_path: Path) -> None:
+@pytest.mark.parametrize("begins", [("begin", ":"), (":", "begin")])
+def test_what_ends_while_it_is_being_stopped_has_not_hung(tmp_path: Path, begins: tuple[str, str]) -> None:
     setup = setup_of()
-    late = Engine(str(script(tmp_path / "engine", _LATE_ENGINE)), "solo", None)
+    late = Engine(str(script(tmp_path / "engine", _LATE_ENGINE % begins)), "solo", None)
     setup = msgspec.structs.replace(setup, engines={None: late})
     events = run_plan(tmp_path / "out", plan_of("self.empty", hang_after="2s"), setup)
     assert ended(events) == [("self.empty", "ok")]
-    assert len(list((tmp_path / "out" / "records").iterdir())) == 1
+    (file,) = read_folder(tmp_path / "out")
+    assert [watch.ending for watch in file.watches] == [None]
 
 
 # An engine that measures its points, and then does what it should not.

@@ -296,7 +296,7 @@ def _watch(
     plans = {point.point: point for point in points}
     hang: str | None = None
     where: tuple[StuckRank, ...] = ()
-    is_late = False
+    is_late = closing = False  # `closing`: all was measured when it hung
     kills = oom_kills()
     watcher = Watcher()
     watcher.look()
@@ -325,7 +325,8 @@ def _watch(
             hung = alike(job.planned.group) in job.lessons.unclosed
             patience = patience_seconds(job.plan.hang_after, phase, lasting=lasting, hung=hung)
             if time.monotonic() - quiet_since > patience:
-                stopped, said = held_words(child.pids(), tail.launch), child.err + child.out
+                closing, said = phase is LaunchPhase.CLOSING, child.err + child.out
+                stopped = held_words(child.pids(), tail.launch, closing=closing)
                 silent = silent_words(job.plan.hang_after, patience)
                 hang = hang_words(silent, command, phase, stopped, said, spans=spans)
                 where = ask_ranks(child, tail.launch, job.setup.engines[job.planned.group.mpi])
@@ -341,7 +342,8 @@ def _watch(
     host, places = job.setup.machine.host, tail.launch.places if tail.launch else ()
     ours = {place.pid for place in places if place.host == host}
     phase, starved = phase_of(tail.launch, plans), oom_kills() > kills
-    why = hang
+    is_late = is_late or (hang is not None and not plans and not closing)  # it went on while it was stopped
+    why = None if is_late else hang
     if why is None and not is_late and (plans or code != 0) and not job_ends(said):
         why = cause_of_death(code or 0, said, command, places, phase=phase, starved=starved, spans=spans)
     ending = why if phase is LaunchPhase.CLOSING else None

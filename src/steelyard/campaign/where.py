@@ -39,23 +39,26 @@ _RANK = re.compile(rb"(?:^|\0)(?:OMPI_COMM_WORLD_RANK|PMI_RANK|PMIX_RANK|SLURM_P
 _ENGINE = "steelyard"  # how the names of processes that run an engine begin
 
 
-def held_words(pids: Iterable[int], launch: Launch | None) -> list[str]:
+def held_words(pids: Iterable[int], launch: Launch | None, *, closing: bool = False) -> list[str]:
     """Name what cannot continue by itself, of a launch's processes on this host, the ranks first.
 
     `rank 1 (pid 4711) is suspended`, `mpiexec (pid 4700) is held by a debugger`. `launch` is None before it
-    measures: the ranks are then told by their environment.
+    measures: the ranks are then told by their environment. `closing`: all is measured, ranks may be gone.
     """
     here = platform.node()
     places = launch.places if launch else ()
     ranks = {place.pid: place.rank for place in places if place.host == here and place.pid > 0}
-    return [words for _, words in sorted(_held({*pids, *ranks}, ranks))]
+    looked_at = set(pids) if closing else {*pids, *ranks}
+    return [words for _, words in sorted(_held(looked_at, ranks, closing))]
 
 
-def _held(pids: Iterable[int], ranks: dict[int, int]) -> Iterator[tuple[bool, str]]:
+def _held(pids: Iterable[int], ranks: dict[int, int], closing: bool) -> Iterator[tuple[bool, str]]:
     """Yield whether it is no rank, and the words, for each process that is held."""
     for pid in sorted(pids):
         state = process_state(pid)
-        if (what := _HELD.get(state or "") or (_GONE.get(state) if pid in ranks else None)) is None:
+        if (
+            what := _HELD.get(state or "") or (_GONE.get(state) if pid in ranks and not closing else None)
+        ) is None:
             continue
         stat = process_stat(pid)
         name = visible(stat.name) if stat else ""

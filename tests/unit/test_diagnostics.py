@@ -6,6 +6,8 @@ import pytest
 
 from steelyard.base.diagnostic import ERROR, NOTE, WARNING, Check, Diagnostic, diagnose
 from steelyard.checks import CHECKS
+from steelyard.cli.console import err
+from steelyard.cli.show import tell_diagnostics
 from steelyard.doctor import CHECKS as DOCTORS
 from steelyard.show.diagnostics import diagnostic_text
 
@@ -92,3 +94,17 @@ def test_nobody_is_to_end_a_process_that_nobody_saw() -> None:
     remedies = {row.name: str(row.remedy) for row in CHECKS}
     assert "End" in remedies["busy-neighbour"]
     assert "End" not in remedies["busy-unnamed"]
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "7"])
+def test_no_width_is_too_small_for_findings(
+    columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    err.cache_clear()
+    one = Diagnostic(
+        name="a", severity="error", what="It broke", evidence="It did.", why="", remedy="Mend it."
+    )
+    tell_diagnostics([one])
+    err.cache_clear()
+    assert capsys.readouterr().err.split() == ["error:", "It", "broke.", "It", "did.", "Mend", "it."]

@@ -28,7 +28,7 @@ def out() -> Console:
     """Return stdout for drawings on a terminal."""
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else _PLAIN_WIDTH
+    width = _width_unless_said() if sys.stdout.isatty() else _PLAIN_WIDTH
     return Console(highlight=False, soft_wrap=False, width=width)
 
 
@@ -49,7 +49,13 @@ def err() -> Console:
     """Return stderr for drawings on a terminal, such as a bar."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    return Console(stderr=True, highlight=False, soft_wrap=True, width=_width_unless_said())
+
+
+def _width_unless_said() -> int | None:
+    """Return the width of the terminal where COLUMNS is 0, which is no width; None: as COLUMNS says."""
+    said = os.environ.get("COLUMNS", "")
+    return shutil.get_terminal_size().columns if said.isdecimal() and int(said) == 0 else None
 
 
 def say(text: str = "") -> None:

@@ -111,3 +111,20 @@ def test_sockets_in_place_of_memory_are_told(
     )
     assert ("sockets" in found) == is_told
     assert not is_told or "mpi.pingpong 8 B on 2 ranks of openmpi-4.1.4" in found["sockets"].evidence
+
+
+@pytest.mark.parametrize(
+    ("hosts", "cores", "words"),
+    [
+        ((), 1, "2 ranks and threads on 1 cores"),
+        (("h1", "h2"), 1, None),
+        (("h1",), 1, "2 ranks and threads on 1 cores"),
+        ((), 2, None),
+    ],
+)
+def test_each_host_has_cores_of_its_own(
+    tmp_path: Path, hosts: tuple[str, ...], cores: int, words: str | None
+) -> None:
+    found = _found(tmp_path / "out", PINGPONG, {"hosts": hosts, "cores": cores})
+    assert ("oversubscribed" in found) == (words is not None)
+    assert words is None or words in found["oversubscribed"].evidence

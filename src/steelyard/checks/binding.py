@@ -27,14 +27,19 @@ from steelyard.show.words import row_name
 def oversubscribed(seen: Evidence) -> str | None:
     """Find launches with more ranks and threads than cores."""
     jobs = [file.job for file in seen.measured.files if _is_oversubscribed(file.job)]
-    kinds = sorted({(job.ranks * job.threads, job.cores, mpi_name(job)) for job in jobs})
+    kinds = sorted({(_on_one_host(job), job.cores, mpi_name(job)) for job in jobs})
     return sentences(f"{asked} ranks and threads on {cores} cores ({mpi})" for asked, cores, mpi in kinds)
 
 
 def _is_oversubscribed(job: Job) -> bool:
     if job.preset == "oversubscribed":
         return True
-    return not job.cpus and job.cores > 0 and job.ranks * job.threads > job.cores
+    return not job.cpus and 0 < job.cores < _on_one_host(job)
+
+
+def _on_one_host(job: Job) -> int:
+    """Count the ranks and threads of the fullest host: `cores` are those of one, and all have their own."""
+    return -(-job.ranks // max(1, len(job.hosts))) * job.threads
 
 
 @check(

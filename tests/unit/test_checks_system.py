@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from make_records import FakePoint, steady, write_folder
+from record_lines import unsealed
 from steelyard.base.diagnostic import Diagnostic
 from steelyard.checks import diagnostics
 from steelyard.results.load import load
@@ -30,7 +31,7 @@ def _found(
     """The diagnostics of a folder whose job and launch records have these keys, too."""
     write_folder(folder, [point], launches=6, **options)
     for path in (folder / "records").iterdir():
-        first, second, *rest = path.read_text().splitlines()
+        first, second, *rest = unsealed(path.read_text()).splitlines()
         heads = [
             json.dumps(json.loads(line) | (more or {})) for line, more in ((first, job), (second, launch))
         ]

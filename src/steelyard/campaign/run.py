@@ -61,6 +61,7 @@ from steelyard.system.leftovers import Leftovers
 from steelyard.system.machine import read_machine
 from steelyard.system.other_processes import Watcher
 from steelyard.system.process import Child
+from steelyard.system.reach import unreachable
 
 _POLL_SECONDS = 0.2  # between checks of the records; the end of a launch is noticed at once
 _WAIT_SECONDS = 0.2  # between checks whether a wait is still wanted
@@ -194,7 +195,6 @@ def _run_job(job: _Job) -> int:
 
 
 def _points_file(folder: Path) -> Path:
-    """Name the file with the points of the current launch, for the engine."""
     return folder.absolute() / ".points"
 
 
@@ -326,7 +326,7 @@ def _watch(
             patience = patience_seconds(job.plan.hang_after, phase, lasting=lasting, hung=hung)
             if time.monotonic() - quiet_since > patience:
                 closing, said = phase is LaunchPhase.CLOSING, child.err + child.out
-                stopped = held_words(child.pids(), tail.launch, closing=closing)
+                stopped = held_words(child.pids(), tail.launch, closing=closing) + unreachable(launch.hosts)
                 silent = silent_words(job.plan.hang_after, patience)
                 hang = hang_words(silent, command, phase, stopped, said, spans=spans)
                 where = ask_ranks(child, tail.launch, job.setup.engines[job.planned.group.mpi])

@@ -11,6 +11,7 @@ STARTING, CLOSING = "start-up: ", "closing: "  # before the kind, of what died b
 _REMEDIES = (
     (r"hang: .*is suspended", "Continue what is suspended (kill -CONT and its pid), or end it."),
     (r"hang: .*debugger", "Let the debugger go on, or end it."),
+    (r"hang: .*cannot be reached", "Leave a lost host out of the allocation."),
     (r"hang", "For a hang, try another MPI."),
     (r"node", "Leave a lost host out of the allocation."),
     (

@@ -90,10 +90,22 @@ def test_hostile_variables_are_refused(word: str, sentence: str) -> None:
         read_env_words([word])
 
 
-def test_variables_cannot_be_given_with_a_plan() -> None:
-    axes = {"bytes": None, "ranks": None}
-    with pytest.raises(InputError, match="--env cannot be given with a plan; write it into"):
-        asked_plan(("quick",), (), axes, None, (), (), ["A=1"])
+def test_a_plan_is_given_what_its_launches_need_here() -> None:
+    axes = {"bytes": None, "ranks": None, "wrapper": ("env B=1",), "modules": ("ucx",)}
+    plan = asked_plan(("quick",), (), axes, None, (), (), ["A=1", "A=2"])
+    assert {(tuple(one.env["A"]), one.wrapper, one.modules) for one in plan.measure} == {
+        (("1", "2"), ("env B=1",), ("ucx",))
+    }
+
+
+@pytest.mark.parametrize(
+    ("own", "named"), [('env = {A = "3"}', "what A is"), ('wrapper = "env C=1"', "what wrapper is")]
+)
+def test_what_a_plan_says_itself_is_not_overridden(tmp_path: Path, own: str, named: str) -> None:
+    plan = _file(tmp_path, "own.toml", f'[[measure]]\nops = ["self.clock"]\n{own}\n')
+    axes = {"bytes": None, "ranks": None, "wrapper": ("env B=1",)}
+    with pytest.raises(InputError, match=f"{named}; change it there"):
+        asked_plan((str(plan),), (), axes, None, (), (), ["A=1"])
 
 
 def _file(folder: Path, name: str, text: str) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from steelyard.plan.like import find_like, known_as
 from steelyard.plan.plan import Measure, Plan, Value, read_plan
 from steelyard.plan.settings import read_env_words
 from steelyard.plan.shipped import shipped_plans
+from steelyard.records.campaign_file import AROUND
 from steelyard.system.machine import read_machine
 from steelyard.system.openmp import read_omp_words
 
@@ -51,8 +52,10 @@ def asked_plan(
             env=read_env_words(env),
         )
         return Plan(measure=(measure,))
-    given = axes | {"threads": threads, "omp": tuple(omp) or None, "env": tuple(env) or None}
-    return _changed(read_plan(named), named, what, given, params)
+    around = {name: axes[name] for name in AROUND if axes.get(name)} | {"env": read_env_words(env)}
+    given = {name: value for name, value in axes.items() if name not in AROUND}
+    given |= {"threads": threads, "omp": tuple(omp) or None}
+    return _around(_changed(read_plan(named), named, what, given, params), named, around)
 
 
 def _check_words(what: Sequence[str]) -> None:
@@ -78,7 +81,7 @@ def _changed(
     """Change a plan as the command line says: ranks of measures that name none, ranks and class of those that
     name a class, and the numbers of hosts.
 
-    A plan for any machine leaves these open. Raises InputError for all else.
+    A plan for any machine leaves these open, and what is `_around` launches. Raises InputError for all else.
     """
     class_words = [word for word in params if word.partition("=")[0] == "class"]
     open_ = ("ranks", "hosts", "ranks_per_host")
@@ -109,6 +112,20 @@ def _changed(
         for one in plan.measure
     ]
     return _on_hosts(replace(plan, measure=tuple(changed)), named, axes.get("hosts"))
+
+
+def _around(plan: Plan, named: Path, around: Mapping[str, Any]) -> Plan:
+    """Give the launches of a plan variables, modules and a wrapper, which depend on the machine alone.
+
+    Raises InputError for what a measure of the plan says itself.
+    """
+    env = around["env"]
+    own = {name for one in plan.measure for name in env if name in one.env}
+    own |= {name for one in plan.measure for name in AROUND if name in around and getattr(one, name)}
+    if own:
+        raise InputError(f"{named} says itself what {' and '.join(sorted(own))} is; change it there")
+    given = {name: value for name, value in around.items() if name != "env"}
+    return replace(plan, measure=tuple(replace(one, env={**one.env, **env}, **given) for one in plan.measure))
 
 
 def _on_hosts(plan: Plan, named: Path, hosts: str | None) -> Plan:

@@ -22,9 +22,9 @@ from steelyard.models.overlap import overlap_of
 from steelyard.models.scaling import ScalingCurve, scaling_curves
 from steelyard.records.kinds import KERNEL
 from steelyard.results.facets import Rate
-from steelyard.results.load import Look
 from steelyard.results.mode_cause import blame
 from steelyard.results.row import Row, RowLaunch
+from steelyard.results.values import Look
 from steelyard.stats import (
     Interval,
     Mode,

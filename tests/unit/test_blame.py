@@ -15,7 +15,7 @@ from make_records import FakePoint, Look, Series, either, regimes, steady, write
 from steelyard.checks import diagnostics
 from steelyard.records.job_file import append_records
 from steelyard.records.schema import Busy, Record, State, Watch
-from steelyard.results import load as observations
+from steelyard.results import values as observations
 from steelyard.results.facets import Modes
 from steelyard.results.load import load
 from steelyard.results.mode_cause import Blame, LooksSaw, blame, lost

@@ -12,7 +12,8 @@ import pytest
 from rich.console import Console
 
 from steelyard.records.schema import SCHEMA, Job
-from steelyard.results.load import PointLaunch, Values
+from steelyard.results.load import PointLaunch
+from steelyard.results.values import Values
 from steelyard.validate import (
     CLAIMS,
     Comparison,

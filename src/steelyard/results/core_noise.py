@@ -17,7 +17,8 @@ import numpy as np
 from msgspec import Struct
 
 from steelyard.results.durations import FloatArray
-from steelyard.results.load import OpSamples, PointLaunch
+from steelyard.results.load import PointLaunch
+from steelyard.results.values import OpSamples
 from steelyard.stats import spectrum_peaks
 
 DISTURBED = 0.005  # of a quantum lost: clock and caches lose less

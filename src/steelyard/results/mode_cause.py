@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from steelyard.results.load import Look
+from steelyard.results.values import Look
 from steelyard.stats import Interval, Mode, shift_interval
 from steelyard.stats.few import mean, middle
 from steelyard.stats.interval import Estimate

@@ -8,8 +8,9 @@ import numpy as np
 from msgspec import Struct
 
 from steelyard.results.combined import Combined, middle
-from steelyard.results.load import PointLaunch, Values
+from steelyard.results.load import PointLaunch
 from steelyard.results.row import Facet
+from steelyard.results.values import Values
 from steelyard.stats.few import middle as plain_median
 
 

@@ -10,6 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from make_records import MACHINE, FakePoint, listed, steady, write_folder
+from steelyard.accept.criterion import Candidate
+from steelyard.accept.settings import quiet
+from steelyard.accept.weighed import Weighed
 from steelyard.base.diagnostic import Diagnostic
 from steelyard.checks import diagnostics
 from steelyard.records.follow import Tail
@@ -64,6 +67,22 @@ QUIET = (state(None, 0.0), state(0, 10.0))
 def test_a_quiet_launch_has_no_diagnostics(tmp_path: Path) -> None:
     idle = Busy(pid=7, command="daemon", cpu_ns=SECOND // 10, seconds=10.0, peak_share=0.03, cpus=(0,))
     assert found_in(tmp_path, *QUIET, watch(idle)) == {}
+
+
+@pytest.mark.parametrize(
+    ("watched", "busy", "verdict"),
+    [("", 10, "well"), ("", 6, "cannot tell"), ("other", 6, "cannot tell"), ("vm", 6, "not well")],
+)
+def test_accept_cannot_tell_what_was_not_watched(
+    tmp_path: Path, watched: str, busy: int, verdict: str
+) -> None:
+    """Rank 1 uses `busy` of 10 s of its CPU, others the rest."""
+    last = state(0, 10.0, own_ns=(10 * SECOND, busy * SECOND))
+    found_in(tmp_path, state(None, 0.0), last, *([watch(host=watched)] if watched else []))
+    measured = load(tmp_path / "out")
+    finding = quiet.find(Candidate(Weighed(measured, rows_of(measured))))
+    assert finding is not None
+    assert finding.verdict == verdict
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,13 @@ import msgspec
 from steelyard.accept.criterion import CANNOT_TELL, Candidate, Finding, criterion, from_checks
 from steelyard.base.diagnostic import NOTE
 from steelyard.doctor import examine_recorded
+from steelyard.results.states import unnamed
 
+_UNNAMED = "busy-unnamed"
 # The checks for other work on the cores, and for slow cores.
 _DISTURBED = (
     "busy-neighbour",
-    "busy-unnamed",
+    _UNNAMED,
     "busy-beside",
     "stolen",
     "throttled",
@@ -47,5 +49,17 @@ def quiet(seen: Candidate) -> Finding:
     """Judge by the checks of interference."""
     if not seen.weighed.rows:
         return Finding(CANNOT_TELL, "Nothing was measured.")
-    found = (one for one in seen.weighed.found if one.name in _DISTURBED)
+    found = [one for one in seen.weighed.found if one.name in _DISTURBED]
+    if [one.name for one in found] == [_UNNAMED] and not _was_watched(seen):
+        return Finding(CANNOT_TELL, found[0].evidence, found[0].remedy)
     return from_checks(found, "Nothing else was seen to take their time.")
+
+
+def _was_watched(seen: Candidate) -> bool:
+    """Were processes looked at on a host whose CPUs others used? Elsewhere they may be ranks of ours."""
+    return any(
+        watch.host == group.host
+        for file in seen.weighed.measured.files
+        for group in unnamed(file)
+        for watch in file.watches
+    )

@@ -39,6 +39,15 @@ def all_visible(document: Any) -> Any:
     return document
 
 
+def longest_text(document: Any) -> int:
+    """Count the letters of the longest text in a document of JSON, keys included."""
+    if isinstance(document, str):
+        return len(document)
+    if isinstance(document, dict):
+        return max(map(longest_text, (*document, *document.values())), default=0)
+    return max(map(longest_text, document), default=0) if isinstance(document, list) else 0
+
+
 def executable_name(command: str) -> str:
     """Keep only the name of a command whose arguments, which may be secrets, an earlier version kept."""
     return command if command.startswith("[") else command.split(" ")[0].rpartition("/")[2] or command[:1]

@@ -134,8 +134,8 @@ class CampaignFile(Struct, frozen=True, kw_only=True):
 class _MachineFacts(Struct, frozen=True):
     """The facts of the machine that readers compute with; `system.machine.Machine` has more."""
 
-    host: str = ""
-    cpu_model: str = ""
+    host: Name = ""
+    cpu_model: Name = ""
     cores: tuple[tuple[int, ...], ...] = ()
 
 

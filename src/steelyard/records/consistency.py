@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from steelyard.base.foreign import longest_text
 from steelyard.records.campaign_file import PlannedPoint
+from steelyard.records.fields import MOST_LETTERS
 from steelyard.records.job_file import PointRun
 from steelyard.records.reduced import RanksTold, Reduced
 from steelyard.records.schema import (
@@ -84,11 +86,13 @@ def _nothing(_record: Any, _ranks: int) -> Iterator[str | None]:
 
 def _of_job(job: Job, _ranks: int) -> Iterator[str | None]:
     yield _unless(job.ranks > 0 and job.launch > 0, "it has no rank or no launch")
+    yield _unless(longest_text(job.settings) <= MOST_LETTERS, "a text of its settings is too long")
     yield _unless(job.placement is None or bool(job.placement.strip()), "its placement is blank")
 
 
 def _of_launch(launch: Launch, _ranks: int) -> Iterator[str | None]:
     yield _unless(launch.ranks > 0, "it has no rank")
+    yield _unless(longest_text(launch.build) <= MOST_LETTERS, "a text of its build is too long")
     seen = [place.rank for place in launch.places]
     yield _unless(len(set(seen)) == len(seen), "a rank has two places")
     yield _within("places", seen, launch.ranks)

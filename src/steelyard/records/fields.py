@@ -12,11 +12,11 @@ MOST, _MOST_REAL = 2**62, 1e18
 
 MOST_RANKS = 2**24  # the largest machines have some ten million cores
 _MOST_THREADS = 2**22  # of a host, as Linux numbers them
-_MOST_LETTERS = 2**17  # Linux gives a program no longer word or variable
+MOST_LETTERS = 2**17  # Linux gives a program no longer word or variable
 _LONGEST_NAME = 1000  # letters of what is a name to people, and stands in tables
 
 Name = Annotated[str, Meta(max_length=_LONGEST_NAME)]
-Text = Annotated[str, Meta(max_length=_MOST_LETTERS)]
+Text = Annotated[str, Meta(max_length=MOST_LETTERS)]
 Number = Annotated[int, Meta(ge=-MOST, le=MOST)] | Annotated[float, Meta(ge=-_MOST_REAL, le=_MOST_REAL)]
 Params = dict[Name, Number | Text]  # of an op, a method or a rule: numbers, and words to choose from
 Whole = Annotated[int, Meta(ge=-MOST, le=MOST)]

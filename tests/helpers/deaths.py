@@ -180,6 +180,10 @@ WAYS = (
         START,
         "start-up: launcher: /nowhere/engine cannot be run on HOST; --stage brings the engine there",
         wrapper="/nowhere/engine",
+        others={
+            "srun": "start-up: launcher: /nowhere/engine cannot be run on a host; "
+            "--stage brings the engine there"
+        },
     ),
     Way(
         "not-executable",

@@ -42,7 +42,7 @@ _BY_TASK = re.compile(
 )
 _BY_RANKS = re.compile(r"RANK (?P<rank>\d+) PID \d+ RUNNING AT \S+\s+=\s+KILLED BY SIGNAL: (?P<signal>\d+)")
 _BY_PID = re.compile(r"PID (\d+) RUNNING AT (?:.|\n)*?EXIT STRING: .*\(signal (\d+)\)")
-_BY_LAUNCHERS = (signal.SIGTERM, signal.SIGKILL)  # with which Hydra ends the others when a rank has left
+_BY_LAUNCHERS = (signal.SIGTERM, signal.SIGKILL)  # with which launchers end the others when a rank has left
 # Slurm's messages when it ends our job: a launch that died then says nothing about its test case.
 _JOB_ENDS = re.compile(
     r"Unable to create step for job \d+: (?:Job/step already completing or completed|Expired or invalid job)"
@@ -188,11 +188,13 @@ def _killed(code: int, said: str, command: Sequence[str], places: Sequence[Place
         return int(died["signal"]), f"rank {died['rank']}"
     if all_died := {int(died["rank"]): int(died["signal"]) for died in _BY_RANKS.finditer(said)}:
         return _killed_first(all_died, {place.rank for place in places})
-    if all_died := dict(_tasks(said)):
-        return next(iter(all_died.values())), f"rank {next(iter(all_died))}"
+    left = EXIT.said.search(said) is not None
+    for task, number in _tasks(said):
+        if not (left and number in _BY_LAUNCHERS):
+            return number, f"rank {task}"
     if _ABORTED.search(said):
         return None
-    if (died := _BY_PID.search(said)) and not (int(died[2]) in _BY_LAUNCHERS and EXIT.said.search(said)):
+    if (died := _BY_PID.search(said)) and not (left and int(died[2]) in _BY_LAUNCHERS):
         rank = next((place.rank for place in places if place.pid == int(died[1])), None)
         return int(died[2]), "a rank" if rank is None else f"rank {rank}"
     if code < 0:

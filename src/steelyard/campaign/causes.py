@@ -121,7 +121,7 @@ CAUSES = (
     _row(
         "launcher",
         r"execvp error on file (?P<path>\S+) \((?P<what>Exec format error|Permission denied)\)"
-        r"|slurmstepd: error: execve\(\): (?P<path2>\S+): (?P<what2>Exec format error|Permission denied)",
+        r"|slurmstepd\S*: error: execve\(\): (?P<path2>\S+): (?P<what2>Exec format error|Permission denied)",
         "{path}{path2} cannot be run: {what}{what2}",
         at_once=True,
     ),
@@ -141,7 +141,7 @@ CAUSES = (
     ),
     _row(
         "launcher",
-        r"slurmstepd: error: execve\(\): (?P<path>\S+): ",
+        r"slurmstepd\S*: error: execve\(\): (?P<path>\S+): ",
         "{path} cannot be run on a host; --stage brings the engine there",
         at_once=True,
     ),

@@ -51,9 +51,9 @@ _BOILERPLATE = re.compile(
             r"^KILLED BY SIGNAL: |HYDT_dmxu_poll_wait_for_event|HYD_pmci_wait_for_completion",
             r"main \([^)]*mpiexec\.c:\d+\)",
             # Slurm
-            r"srun: (Job step aborted: Waiting|Force Terminated|launch/slurm)",
-            r"srun: error: \S+: tasks? [\d,-]+: (Exited with exit code|Terminated|Killed)",
-            r"slurmstepd: error: \*\*\* STEP \S+ ON \S+ CANCELLED AT [^ ]+ \*\*\*",
+            r"srun: (Job step aborted: Waiting|Force Terminated|forcing job|launch/slurm|job \d+ )",
+            r"srun: error: \S+: tasks? [\d,-]+: ",
+            r"slurmstepd\S*: error: \*\*\* STEP \S+ ON \S+ CANCELLED AT \S+$",
             # places in the code
             r"^=* ?backtrace \(tid:|^\[ *\d+\] /|^\d+ +/\S+\(|^/\S+\([^)]*\) ?\[0x|\] \[ *\d+\] ",
             r"^steelyard: rank \d+( is in point|: died of signal|: exit was called)|\] Caught signal \d+ ",

@@ -28,6 +28,9 @@
 #ifndef STEELYARD_FLAGS
 #define STEELYARD_FLAGS "unknown"
 #endif
+#ifndef STEELYARD_ADDED
+#define STEELYARD_ADDED ""
+#endif
 
 enum { SCHEMA = 1 };
 
@@ -244,6 +247,8 @@ void launch_build(struct json *j)
     json_string(j, "compiler", "unknown");
 #endif
     json_string(j, "flags", STEELYARD_FLAGS);
+    if (STEELYARD_ADDED[0])
+        json_string(j, "added", STEELYARD_ADDED);
 #ifdef _OPENMP
     json_int(j, "openmp", _OPENMP);
 #else

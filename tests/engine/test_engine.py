@@ -375,3 +375,11 @@ def test_what_a_killed_build_left_is_removed(toy: Path, compiler: str) -> None:
     path.unlink()
     solo_engine()
     assert _kept(solo_engine()) == {"steelyard-solo", "build.log", "sha256", ".lock"}
+
+
+def test_what_a_wrapper_adds_is_compiled_in() -> None:
+    """Records say it, and nothing is said of a compiler that adds nothing."""
+    for added in ((), ("-ffast-math", "-O0")):
+        first = build_commands(engine_folder(), "mpi", ["cc"], Path("out"), added=added).compile[0]
+        assert ('-DSTEELYARD_ADDED="-ffast-math -O0"' in first) == bool(added)
+        assert any("STEELYARD_ADDED" in word for word in first) == bool(added)

@@ -129,3 +129,24 @@ def test_each_host_has_cores_of_its_own(
     found = _found(tmp_path / "out", PINGPONG, {"hosts": hosts, "cores": cores})
     assert ("oversubscribed" in found) == (words is not None)
     assert words is None or words in found["oversubscribed"].evidence
+
+
+@pytest.mark.parametrize(
+    ("added", "named"),
+    [
+        (None, None),
+        ("-fPIC -O2 -fstack-protector-strong", None),
+        ("-O3 -ffast-math", "-ffast-math"),
+        ("-O0", "-O0"),
+        ("-fsanitize=address", "-fsanitize=address"),
+    ],
+)
+def test_what_a_compiler_wrapper_adds_is_doubted(
+    tmp_path: Path, added: str | None, named: str | None
+) -> None:
+    launch = {"build": {"compiler": "gcc", "flags": "-O2"} | ({"added": added} if added else {})}
+    found = _found(tmp_path / "out", PINGPONG, None, launch)
+    assert ("compiled" in found) == (named is not None)
+    assert named is None or found["compiled"].evidence == (
+        f"The compiler wrapper of openmpi-4.1.4 adds {named}."
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,11 @@ from steelyard.results.row import Row
 from steelyard.results.transport import asked_transport, has_sockets_alone
 from steelyard.results.variables import not_taken
 
+# Options after which answers differ, code is not optimised, or is watched.
+_CHANGES_CODE = re.compile(
+    r"-O(0|1|g|fast)|-ffast-math|-funsafe-math-optimizations|-fassociative-math|-freciprocal-math"
+    r"|-ffinite-math-only|-fsanitize=.*|-pg|--coverage|-fprofile.*|-ftest-coverage|-finstrument-functions"
+)
 _SENDS_NOTHING = (FAULT, INSTRUMENT, NOISE, WORK)
 
 
@@ -102,6 +108,24 @@ def variables(seen: Evidence) -> str | None:
             names += [given] if given not in names else []
     told = [f"{' and '.join(names)} for {mpi}: {said.rstrip('.')}" for (mpi, said), names in found.items()]
     return f"{'; '.join(told)}." if told else None
+
+
+@check(
+    "compiled",
+    WARNING,
+    "The engine was compiled with other options than usual",
+    why="Such options change answers or leave out optimisation: kernels and checks take other times.",
+    remedy="Take them out of the MPI's compiler wrapper (mpicc -show), or unset OMPI_CFLAGS, MPICH_CFLAGS.",
+)
+def compiled(seen: Evidence) -> str | None:
+    """Find engines to whose code a compiler wrapper added options that change values or its speed."""
+    found: dict[tuple[str, str], None] = {}
+    for file in seen.measured.files:
+        added = str(file.launch.build.get("added", "")).split() if file.launch else []
+        for word in filter(_CHANGES_CODE.fullmatch, added):
+            found[mpi_name(file.job), word] = None
+    told = [f"the compiler wrapper of {mpi} adds {word}" for mpi, word in found]
+    return f"T{'; '.join(told)[1:]}." if told else None
 
 
 @check(

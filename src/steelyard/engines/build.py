@@ -36,7 +36,7 @@ from steelyard.system.process import run
 
 _DESCRIBE_SECONDS = 60.0
 _ASK_SECONDS = 60.0
-_CODE_OPTIONS = ("-O", "-f", "-m", "--sysroot=")
+_CODE_OPTIONS = ("-O", "-f", "-m", "-pg", "--coverage", "--sysroot=")
 
 Tell = Callable[[str], None]
 
@@ -248,7 +248,8 @@ def _built(kind: Kind, compiler: Sequence[str], environment: dict[str, str], wha
         with tempfile.TemporaryDirectory(prefix=".new-", dir=home) as temporary:
             new = Path(temporary) / path.name  # built aside and moved into place
             told = [header.folder for header in _headers(environment).values() if header.folder]
-            commands = build_commands(folder, kind, compiler, new, common, told)
+            added = _beneath(_shown(compiler[0], environment))[1:] if kind == "mpi" else ()
+            commands = build_commands(folder, kind, compiler, new, common, told, added)
             build_engine(commands, environment, home / "build.log")
             if path.is_dir():
                 shutil.rmtree(path)

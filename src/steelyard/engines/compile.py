@@ -69,14 +69,16 @@ def build_commands(
     output: Path,
     common: Path | None = None,
     headers: Sequence[str] = (),
+    added: Sequence[str] = (),
 ) -> Commands:
     """Make the commands for an engine, with the object `common` if given, or for that object itself.
 
     Object files are beside `output`. The largest source comes first. `headers` are further folders for the
-    compiler.
+    compiler; `added` are options that change code and that the compiler, a wrapper, adds by itself.
     """
     build = read_build(folder)
     definitions = [f'-DSTEELYARD_VERSION="{__version__}"', f'-DSTEELYARD_FLAGS="{" ".join(build.compile)}"']
+    definitions += [f'-DSTEELYARD_ADDED="{" ".join(added)}"'] if added else []
     if kind in ("mpi", "simgrid"):
         definitions.append("-DSTEELYARD_MPI=1")
     flags = (*compiler, *build.compile, *definitions, f"-I{folder}")

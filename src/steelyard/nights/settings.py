@@ -110,7 +110,7 @@ def _engine(file: JobFile) -> str | None:
     if file.launch is None:
         return None
     build = file.launch.build
-    compiled = " ".join(str(build[key]) for key in ("compiler", "flags") if build.get(key))
+    compiled = " ".join(str(build[key]) for key in ("compiler", "flags", "added") if build.get(key))
     return ", ".join(part for part in (file.launch.version, compiled) if part)
 
 

@@ -160,7 +160,9 @@ def _engines(measured: Measured) -> tuple[tuple[str, str], ...]:
     for file in measured.files:
         if (start := file.launch) is None:
             continue
-        build = ", ".join(str(start.build[key]) for key in ("compiler", "flags") if start.build.get(key))
+        build = ", ".join(
+            str(start.build[key]) for key in ("compiler", "flags", "added") if start.build.get(key)
+        )
         found["engine", f"steelyard-{start.engine} {start.version}" + (f" ({build})" if build else "")] = None
         if file.job.mpi:
             library = start.mpi.library.splitlines()[0].strip() if start.mpi and start.mpi.library else ""

@@ -19,7 +19,7 @@ from steelyard.campaign.folder import default_folder, finished, open_folder
 from steelyard.campaign.jobs import groups_of, job_name, plan_jobs
 from steelyard.campaign.lock import locked
 from steelyard.campaign.run import run_campaign
-from steelyard.campaign.spread import Waits
+from steelyard.campaign.spread import Spread, Waits
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
 from steelyard.records.campaign_file import CampaignFile, PlannedOp, PlannedPoint
@@ -326,11 +326,19 @@ def test_a_time_budget_is_shared_by_the_points_that_are_left(tmp_path: Path) -> 
     assert first.rule_params["tolerance"] == 1e-6
 
 
-def test_launches_that_are_spread_wait_for_their_time(tmp_path: Path) -> None:
+def test_launches_that_are_spread_wait_for_their_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long the first one takes: what is left until the second is said here."""
+    left = [0.3, 0.1, 0.1]
+    monkeypatch.setattr(
+        Spread, "seconds_until", lambda _, launch: left.pop(0) if launch == 2 and left else 0.0
+    )
     events = run_plan(tmp_path, plan_of("self.empty", launches=2, spread="1s"), setup_of())
     seen = [event for event in events if isinstance(event, JobStarted | Waits)]
     assert [(type(event), event.launch) for event in seen] == [(JobStarted, 1), (Waits, 2), (JobStarted, 2)]
-    assert 0 < next(event.seconds for event in seen if isinstance(event, Waits)) <= 0.5
+    assert [event.seconds for event in seen if isinstance(event, Waits)] == [0.3]
+    assert left == []
     assert ended(events) == 2 * [("self.empty", "ok")]
 
 

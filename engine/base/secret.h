@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /* The value of a variable whose name has `length` letters, with `***` in place of secrets: all of it if the
- * name says so, else the user and password of an address, and the value after such a name:
- * `tcp:...?token=***`. Free it; NULL for lack of memory. */
+ * name says so and it is no switch, else the user and password of an address, and what follows such a name or
+ * `Bearer`: `tcp:...?token=***`, `--password ***`. Free it; NULL for lack of memory. */
 char *secret_masked(const char *name, size_t length, const char *value);
 
 #endif

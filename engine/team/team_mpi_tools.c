@@ -132,9 +132,11 @@ static bool cvar_read(const struct cvar *c, union value *value)
 
 static void cvar_write(struct json *j, const char *key, const struct cvar *c, const union value *value)
 {
-    if (c->type == MPI_CHAR)
-        json_string(j, key, value->text);
-    else if (c->type == MPI_INT)
+    if (c->type == MPI_CHAR) {
+        char *shown = secret_masked(c->name, strlen(c->name), value->text);
+        json_string(j, key, shown);
+        free(shown);
+    } else if (c->type == MPI_INT)
         json_int(j, key, value->i);
     else if (c->type == MPI_C_BOOL)
         json_int(j, key, value->b);

@@ -24,6 +24,8 @@ from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.files import make_folder, read_number, read_regular, read_text, write_whole
 from steelyard.base.foreign import shortened, visible
 from steelyard.base.plural import counted
+from steelyard.base.private import OWNER_ALONE
+from steelyard.base.secret import masked_text
 from steelyard.base.units import parse_seconds
 from steelyard.campaign.budget import expected_seconds
 from steelyard.campaign.folder import finished
@@ -219,8 +221,8 @@ def _script(command: Sequence[str], exit_file: str, environ: Mapping[str, str]) 
 
 
 def dry_text(system: BatchSystem, job: BatchJob) -> str:
-    """Write the command that would submit a job, as a comment, and its script."""
-    return f"# {shlex.join(system.submit(job.wanted))}\n{job.script}"
+    """Write the command that would submit a job, as a comment, and its script, with secrets masked."""
+    return masked_text(f"# {shlex.join(system.submit(job.wanted))}\n{job.script}")
 
 
 def is_measured(job: BatchJob, launches: int) -> bool:
@@ -254,7 +256,7 @@ def submit(system: BatchSystem, job: BatchJob) -> str:
     try:
         make_folder(Path(job.wanted.script).parent)
         write_whole(Path(job.wanted.script), job.script.encode())
-        Path(job.wanted.script).chmod(0o755)
+        Path(job.wanted.script).chmod(OWNER_ALONE)  # its command may have secrets
         job.file("exit").unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"'{job.wanted.script}' cannot be written: {error.strerror}") from None

@@ -15,6 +15,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import make_folder
 from steelyard.base.ownership import check_own_folder
 from steelyard.base.plural import counted
+from steelyard.base.secret import masked_document
 from steelyard.launch.batch_systems import read_allocation, with_switches
 from steelyard.plan.arms import with_arms
 from steelyard.plan.host_pairs import is_of_hosts, placement_words, stand_ins
@@ -24,7 +25,9 @@ from steelyard.records.campaign_file import (
     PlannedMethod,
     PlannedOp,
     PlannedPoint,
+    points_without_secrets,
     read_campaign,
+    without_secrets,
     write_campaign,
 )
 from steelyard.records.read import read_folder
@@ -103,6 +106,7 @@ def open_folder(
     if (folder / "campaign.json").exists():
         campaign = read_campaign(folder)
         _check_same(folder, campaign, document, points)
+        campaign = msgspec.structs.replace(campaign, points=_with_refined(points, campaign.points))
         here = msgspec.to_builtins(machine)
         spans = any(
             point.hosts is not None for point in points
@@ -151,7 +155,7 @@ def add_sizes(folder: Path, campaign: CampaignFile, wanted: Sequence[tuple[int, 
 def _write(folder: Path, campaign: CampaignFile) -> None:
     try:
         make_folder(folder / "records")
-        write_campaign(folder, campaign)
+        write_campaign(folder, without_secrets(campaign))
     except OSError as error:
         raise InputError(
             f"'{folder}' cannot be written: {error.strerror}; give --out another place"
@@ -162,7 +166,8 @@ def _check_same(
     folder: Path, campaign: CampaignFile, document: dict[str, Any], points: tuple[PlannedPoint, ...]
 ) -> None:
     """Raise InputError, with the differences, for a folder of another campaign."""
-    differing = differences(document, campaign.plan)
+    differing = differences(masked_document(document), campaign.plan)
+    points = points_without_secrets(points, document)
     _check_refined(folder, campaign.points)
     planned = tuple(point for point in campaign.points if point.refines is None)
     if not differing and planned == points:
@@ -193,6 +198,15 @@ def _check_refined(folder: Path, points: Sequence[PlannedPoint]) -> None:
                 "the file, or give --out another name"
             )
         known[point.point] = point
+
+
+def _with_refined(points: Sequence[PlannedPoint], known: Sequence[PlannedPoint]) -> tuple[PlannedPoint, ...]:
+    """Take the points of the command, with their secrets, and after them those that refine them."""
+    found = {point.point: point for point in points}
+    for point in known:
+        if point.refines is not None:
+            found[point.point] = _resized(found[point.refines], point)
+    return tuple(found.values())
 
 
 def _resized(origin: PlannedPoint, to: PlannedPoint) -> PlannedPoint:

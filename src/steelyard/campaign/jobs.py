@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from steelyard.base.errors import InputError
+from steelyard.base.secret import masked
 from steelyard.base.units import format_bytes, format_memory
 from steelyard.engines.build import Engine, Tell, describe, given_engine, mpi_engine, solo_engine
 from steelyard.engines.description import Description, Ops, ops_of
@@ -220,7 +221,7 @@ def job_name(launch: int, group: LaunchGroup) -> str:
     level = f"-{group.thread_level}" if group.thread_level else ""
     omp = "".join(f"-{re.sub(r'[^A-Za-z0-9,]', '_', f'{name}={value}')}" for name, value in group.omp)
     place = f"-{group.placement.name}" if group.placement else ""
-    env = "".join(f"-{_in_name(f'{name}={value}')}" for name, value in group.env)
+    env = "".join(f"-{_in_name(f'{name}={masked(name, value)}')}" for name, value in group.env)
     arm = f"-arm-{_in_name(group.arm)}" if group.arm is not None else ""
     hosts = f"-h{group.hosts}" if group.hosts else ""
     rest = f"{level}{omp}{place}{env}{arm}"

@@ -21,6 +21,7 @@ from msgspec import Struct
 from steelyard.base.errors import MeasurementError
 from steelyard.base.files import make_folder, write_whole
 from steelyard.base.plural import counted
+from steelyard.base.secret import masked_settings, masked_text, masked_words
 from steelyard.campaign.budget import Budget, budget_of, estimate
 from steelyard.campaign.cause_of_death import (
     LaunchPhase,
@@ -257,8 +258,8 @@ def _job_record(
         if mpi
         else None,
         engine=engine.path,
-        command=tuple(command),
-        environment=launch.environment,
+        command=masked_words(command),
+        environment=masked_settings(launch.environment),
         preset=launch.preset,
         ranks=job.planned.group.ranks,
         threads=job.planned.group.threads,
@@ -394,7 +395,7 @@ def _conclude(
     job: _Job, tail: Tail, point: PlannedPoint, status: Any, why: str, where: tuple[StuckRank, ...] = ()
 ) -> None:
     """Write the end of a point that the engine could not end itself."""
-    end = End(point=point.point, status=status, why=why, verified=False, where=where)
+    end = End(point=point.point, status=status, why=masked_text(why), verified=False, where=where)
     append_records(tail.path, [end])
     for file in tail.advance()[0]:
         job.listener(PointEnded(point, file))

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from steelyard.base.errors import InputError
+from steelyard.base.secret import masked, masked_text
 from steelyard.campaign.jobs import CampaignSetup
 from steelyard.engines.cache import cache_folder, kept_folder
 from steelyard.engines.mpi import find_mpis, is_place
@@ -92,8 +93,15 @@ def remember(plan: Plan, setup: CampaignSetup, environ: Mapping[str, str] = os.e
     lines = (*started_by(plan), *used, *libraries)
     with contextlib.suppress(InputError, OSError):
         folder = cache_folder(_FOLDER)
-        for line in lines:
+        for line in (*lines, *map(masked_line, lines)):  # as folders have it
             Path(folder, _name(line)).touch()
+
+
+def masked_line(line: str) -> str:
+    """Mask secrets in a line of `started_by`."""
+    kind, sign, rest = line.partition("variable: ")
+    name, equals, value = rest.partition("=")
+    return f"{kind}{sign}{name}{equals}{masked(name, value)}" if sign else masked_text(line)
 
 
 def _name(line: str) -> str:

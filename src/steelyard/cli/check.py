@@ -14,6 +14,7 @@ import typer
 from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
 from steelyard.base.foreign import visible
+from steelyard.base.secret import masked_words
 from steelyard.cli.compare import exit_code, question, write_junit
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
 from steelyard.cli.options import JsonFlag, JunitFile, LeastPercent, MarginPercent, StrictFlag, YesFlag
@@ -215,7 +216,7 @@ def _with_command(found: Checked, pooled: Pool) -> Checked:
     if not any(one.suspected for one in found.points):
         return found
     words = ["steelyard", *sys.argv[1:], "--baseline", _former_build(pooled)]
-    return replace(found, confirm=visible(shlex.join(words)))
+    return replace(found, confirm=visible(shlex.join(masked_words(words))))
 
 
 def _former_build(pooled: Pool) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from steelyard.base.errors import InputError
 from steelyard.base.foreign import visible
-from steelyard.campaign.started import unknown
+from steelyard.campaign.started import masked_line, unknown
 from steelyard.cli.console import tell
 
 
@@ -24,7 +24,7 @@ def ask_to_start(folder: Path, lines: Iterable[str], yes: bool) -> None:
     name = visible(str(folder))
     tell(f"'{name}' names what you have not started on this machine before:")
     for line in new:
-        tell(f"  {line}")
+        tell(f"  {masked_line(line)}")
     if yes:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):

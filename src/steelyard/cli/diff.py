@@ -18,7 +18,7 @@ from steelyard.cli.console import print_sheet, say_aside, say_json
 from steelyard.cli.options import JsonFlag, YesFlag
 from steelyard.cli.run import finish, measure_and_show
 from steelyard.nights.settings import differences, settings_of
-from steelyard.plan.again import plan_of
+from steelyard.plan.again import plan_of, with_secrets
 from steelyard.records.campaign_file import CampaignFile, read_campaign
 from steelyard.records.read import read_folder
 from steelyard.show.host_sheets import hosts_of
@@ -138,6 +138,6 @@ def rerun(options: RerunOptions) -> None:
     if out.resolve() == options.folder.resolve():
         raise InputError(f"'{out}' holds what is to be measured again; give --out another name")
     ask_to_start(options.folder, started_by(plan), options.yes)
-    ended = measure_and_show(plan, out)
+    ended = measure_and_show(with_secrets(plan), out)
     say_aside(f"settings: steelyard diff {options.folder} {out}")
     finish(ended, out)

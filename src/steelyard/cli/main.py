@@ -13,6 +13,7 @@ import typer
 
 from steelyard import __version__
 from steelyard.base.errors import SteelyardError
+from steelyard.base.secret import masked_text
 from steelyard.cli.console import say, spell_all, tell
 from steelyard.cli.options import Command, lazy_group
 from steelyard.cli.start import ReaderLeftError
@@ -113,7 +114,7 @@ def main() -> None:
 
 def _end(sentence: str, code: int) -> NoReturn:
     with contextlib.suppress(OSError):  # stderr may be closed
-        tell(f"steelyard: {sentence}")
+        tell(f"steelyard: {masked_text(sentence)}")
     sys.exit(code)
 
 

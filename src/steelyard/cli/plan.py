@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
+from steelyard.base.secret import masked_text
 from steelyard.base.units import format_duration, parse_seconds
 from steelyard.campaign.budget import roughly_words
 from steelyard.campaign.folder import default_folder, topology_for
@@ -16,7 +17,9 @@ from steelyard.cli.batch import is_batch, run_batch
 from steelyard.cli.console import print_sheet, say_aside, say_json, tell
 from steelyard.cli.run import planned
 from steelyard.cli.run_options import RunOptions
+from steelyard.plan.plan import plan_document
 from steelyard.plan.resolve import resolve
+from steelyard.records.campaign_file import points_without_secrets
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, set_facts
 from steelyard.show.sheet import Sheet, number, plain_lines, words
 from steelyard.system.machine import read_machine
@@ -59,11 +62,12 @@ def foreseen(plan: Plan, folder: Path) -> tuple[Forecast, str | None]:
     setup = setup_for(plan, machine, tell)
     mpis = [name for name in setup.engines if name is not None]
     points = resolve(plan, setup.ops, mpis, len(machine.cores), topology_for(folder, plan))
+    found = forecast(plan, points_without_secrets(points, plan_document(plan)), setup)
     try:
         check_launches(plan, points, setup)
     except InputError as error:
-        return forecast(plan, points, setup), str(error)
-    return forecast(plan, points, setup), None
+        return found, masked_text(str(error))
+    return found, None
 
 
 def plan_sheet(found: Forecast) -> Sheet:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
+from steelyard.base.secret import MASK
 from steelyard.plan.plan import Measure, Plan, Value
+from steelyard.plan.settings import words_of
 from steelyard.records.campaign_file import AROUND, CampaignFile, PlannedPoint
 
 
@@ -21,16 +24,18 @@ def plan_again(
     """Plan those points of a campaign with `arms`, as neighbours. Raises InputError if it holds no plan."""
     plan = plan_of(campaign)
     factor = next(iter(arms))
-    return replace(
-        plan,
-        name="confirm",
-        summary="",
-        measure=tuple(_measure(point, campaign, factor) for point in points),
-        launches=launches,
-        mpi=() if factor == "mpi" else tuple({point.mpi for point in points if point.mpi}),
-        arms=arms,
-        time_budget=None,
-        seed=None,
+    return with_secrets(
+        replace(
+            plan,
+            name="confirm",
+            summary="",
+            measure=tuple(_measure(point, campaign, factor) for point in points),
+            launches=launches,
+            mpi=() if factor == "mpi" else tuple({point.mpi for point in points if point.mpi}),
+            arms=arms,
+            time_budget=None,
+            seed=None,
+        )
     )
 
 
@@ -43,6 +48,39 @@ def plan_of(campaign: CampaignFile) -> Plan:
             f"the campaign '{campaign.name}' holds no plan ({error}), so nothing can be measured again"
         ) from None
     return replace(plan, seed=campaign.seed)
+
+
+def with_secrets(plan: Plan, environ: Mapping[str, str] = os.environ) -> Plan:
+    """Take what the plan of a folder masks from our environment. Raises InputError for what is not there."""
+    arms = {
+        factor: tuple(
+            _known(factor.removeprefix("env."), value, environ) if isinstance(value, str) else value
+            for value in values
+        )
+        for factor, values in plan.arms.items()
+    }
+    return replace(
+        plan, measure=tuple(_measure_with_secrets(one, environ) for one in plan.measure), arms=arms
+    )
+
+
+def _measure_with_secrets(measure: Measure, environ: Mapping[str, str]) -> Measure:
+    for words in words_of(measure.wrapper):
+        _known("wrapper", words, {})
+    env = {
+        name: tuple(_known(name, value, environ) for value in words_of(values))
+        for name, values in measure.env.items()
+    }
+    return replace(measure, env={name: one[0] if len(one) == 1 else one for name, one in env.items()})
+
+
+def _known(name: str, value: str, environ: Mapping[str, str]) -> str:
+    if MASK not in value:
+        return value
+    if value == MASK and name in environ:
+        return environ[name]
+    remedy = f"set {name} in the environment" if value == MASK else "give the command of the run again"
+    raise InputError(f"results do not keep secrets, such as that in {name}; {remedy}")
 
 
 def _measure(point: PlannedPoint, campaign: CampaignFile, factor: str) -> Measure:

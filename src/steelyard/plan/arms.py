@@ -70,7 +70,10 @@ def _with_arm(measure: Measure, factor: str, values: tuple[Value, ...], words: t
     known = getattr(measure, key)
     if name in known:
         raise InputError(f"the arms name {factor}; leave it out of the plan")
-    return replace(measure, **{key: {**known, name: values if kind == "param" else words}})
+    try:
+        return replace(measure, **{key: {**known, name: values if kind == "param" else words}})
+    except ValueError as error:
+        raise InputError(f"the arms cannot be used: {error}") from None
 
 
 def arm_of(point: PlannedPoint, factor: str | None) -> str | None:

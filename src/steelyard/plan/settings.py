@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from steelyard.base.errors import InputError
 from steelyard.base.foreign import visible
+from steelyard.base.secret import masked
 from steelyard.records.campaign_file import MODULES, UNSET, WRAPPER
 from steelyard.system.modules import module_names
 
@@ -41,6 +42,10 @@ def check_variable(name: str, values: Sequence[str]) -> None:
     for value in values:
         if visible(value) != value:
             raise ValueError(f"env {name} has control characters in '{visible(value)}'; leave them out")
+    if len({masked(name, value) for value in values}) < len(set(values)):
+        raise ValueError(
+            f"env {name} has values that results could not tell apart, because secrets are masked; give one"
+        )
 
 
 def words_of(value: str | tuple[str, ...]) -> tuple[str, ...]:
@@ -119,9 +124,9 @@ def read_env_words(words: Sequence[str]) -> dict[str, str | tuple[str, ...]]:
             raise InputError(
                 f"--env {visible(word)} is not of the form NAME=VALUE, as in --env UCX_TLS=tcp,self"
             )
+        settings[name] = tuple(dict.fromkeys((*settings.get(name, ()), value)))
         try:
-            check_variable(name, (value,))
+            check_variable(name, settings[name])
         except ValueError as error:
             raise InputError(str(error).replace("env ", "--env ", 1)) from None
-        settings[name] = tuple(dict.fromkeys((*settings.get(name, ()), value)))
     return {name: values[0] if len(values) == 1 else values for name, values in settings.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular, write_whole
 from steelyard.base.foreign import all_visible, visible
+from steelyard.base.secret import masked, masked_document, masked_settings, masked_words
 from steelyard.records.fields import Count, Name, Params, RankCount, Text, ThreadCount
 from steelyard.records.kinds import BLOCKING, CALL
 from steelyard.records.older import op_kind
@@ -140,7 +142,10 @@ class _MachineFacts(Struct, frozen=True):
 
 
 def read_campaign(folder: Path) -> CampaignFile:
-    """Read campaign.json of a results folder, or make an empty one if it is missing. Raises InputError."""
+    """Read campaign.json of a results folder, or make an empty one if it is missing. Raises InputError.
+
+    Secrets that an earlier version kept are masked.
+    """
     path = folder / "campaign.json"
     if not path.exists():
         return CampaignFile(name=visible(folder.name))
@@ -164,7 +169,34 @@ def read_campaign(folder: Path) -> CampaignFile:
             "alone say"
         )
     known = {point.op: campaign.ops.get(point.op, PlannedOp()) for point in campaign.points}
-    return replace(campaign, ops={name: _completed(name, op) for name, op in known.items()})
+    return without_secrets(replace(campaign, ops={name: _completed(name, op) for name, op in known.items()}))
+
+
+def without_secrets(campaign: CampaignFile) -> CampaignFile:
+    """Mask secrets, as the file has it: in variables, wrappers and the command that began it."""
+    return replace(
+        campaign,
+        plan=masked_document(campaign.plan),
+        points=points_without_secrets(campaign.points, campaign.plan),
+        command=masked_words(campaign.command),
+    )
+
+
+def points_without_secrets(
+    points: Iterable[PlannedPoint], plan: Mapping[str, Any]
+) -> tuple[PlannedPoint, ...]:
+    """Mask secrets in the variables, wrappers and arms of points of a plan."""
+    factor = next(iter(plan.get("arms") or {""}))
+    return tuple(
+        replace(
+            point,
+            env=masked_settings(point.env),
+            arm=None if point.arm is None else masked(factor, point.arm),
+        )
+        if point.env or point.arm is not None
+        else point
+        for point in points
+    )
 
 
 def write_campaign(folder: Path, campaign: CampaignFile) -> None:

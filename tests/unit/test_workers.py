@@ -120,3 +120,27 @@ def _wait_until(holds: Any) -> None:
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def test_where_a_fork_failed_is_passed_with_its_error(tmp_path: Path) -> None:
+    program = """
+def deep(one): raise ValueError(one)
+try:
+    mapped(lambda one: deep(one), [1, 2, 3], 1.0)
+except ValueError as error:
+    print(json.dumps([error.args, "in deep" in "".join(error.__notes__)]))
+"""
+    assert _said(program, tmp_path) == [[1], True]
+
+
+def test_an_error_that_cannot_be_passed_is_met_again(tmp_path: Path) -> None:
+    program = """
+class Odd(Exception):
+    def __init__(self, one, two): super().__init__("said")
+def work(one): raise Odd(1, 2)
+try:
+    mapped(work, [1, 2, 3], 1.0)
+except Odd as error:
+    print(json.dumps(str(error)))
+"""
+    assert _said(program, tmp_path) == "said"

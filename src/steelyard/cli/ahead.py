@@ -31,5 +31,5 @@ class ImportsAhead:
 
 def _import_all(modules: Sequence[str]) -> None:
     for name in modules:
-        with contextlib.suppress(ImportError):  # its first use reports the error
+        with contextlib.suppress(Exception):  # its first use reports the error
             importlib.import_module(name)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from steelyard import __version__
-from steelyard.base.errors import SteelyardError
+from steelyard.base.errors import InputError, MeasurementError, SteelyardError
 from steelyard.base.secret import masked_text
 from steelyard.cli.console import say, spell_all, tell
 from steelyard.cli.options import Command, lazy_group
@@ -69,6 +69,7 @@ _STYLE: dict[str, Any] = {
 }
 _MPI_HELP = "the MPI implementations found, and engines for them"
 _PLAN_HELP = "what a plan would measure, before anything runs"
+_UsageError: Any = typer.BadParameter.__base__  # typer does not export it
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 mpi_app = typer.Typer(cls=lazy_group(_MPI), help=_MPI_HELP, **_STYLE)
@@ -84,13 +85,17 @@ app.add_typer(plan_app, name="plan")
 
 
 def main() -> None:
-    """Run the command line; an error becomes one sentence on stderr and an exit code."""
+    """Run the command line; an error becomes one sentence on stderr and an exit code.
+
+    Any other exception is a bug, which `start` reports.
+    """
     spell_all()
     try:
         try:
-            app(prog_name="steelyard")
+            code = _called()
         finally:
             sys.stdout.flush()  # not at exit, where a full disk would go unnoticed
+        sys.exit(code)
     except SteelyardError as error:
         _end(str(error), error.exit_code)
     except (BrokenPipeError, ReaderLeftError):
@@ -112,8 +117,21 @@ def main() -> None:
         _end("no further thread can be started (see ulimit -u); what was finished is kept", 3)
 
 
+def _called() -> int:
+    """Call the command, and return its exit code. Typer by itself would turn an abort and a broken pipe
+    into 1, which is a verdict.
+    """
+    try:
+        return app(prog_name="steelyard", standalone_mode=False) or 0
+    except _UsageError as error:
+        error.show()
+        return InputError.exit_code
+    except typer.Abort:
+        raise MeasurementError("stopped") from None
+
+
 def _end(sentence: str, code: int) -> NoReturn:
-    with contextlib.suppress(OSError):  # stderr may be closed
+    with contextlib.suppress(OSError, ValueError):  # stderr may be closed
         tell(f"steelyard: {masked_text(sentence)}")
     sys.exit(code)
 

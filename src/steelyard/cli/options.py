@@ -102,6 +102,8 @@ def add_command(
             raise MeasurementError("stopped") from None
         except BrokenPipeError:
             raise ReaderLeftError from None  # typer would end with 1, which is an answer
+        except EOFError as error:
+            raise RuntimeError("the input ended") from error  # typer would take it for a prompt's
 
     call.__signature__ = inspect.signature(options, eval_str=True)  # type: ignore[attr-defined]
     lines = "\n".join(f"  {example}" for example in examples)

@@ -20,6 +20,7 @@ from steelyard.campaign.stage import check_stage, stage_engines
 from steelyard.campaign.started import remember
 from steelyard.cli.ahead import ImportsAhead
 from steelyard.cli.batch import is_batch, run_batch
+from steelyard.cli.bug import bugs_kept_in
 from steelyard.cli.console import err, say_aside, tell
 from steelyard.cli.export import check_format, write_measured
 from steelyard.cli.options import listed, one_of
@@ -176,7 +177,7 @@ def measure(
     command = ("steelyard", *map(visible, sys.argv[1:]))
     campaign = open_folder(folder, plan, points, machine, topology, ops, methods, command)
     remember(plan, setup)
-    with locked(folder) as lock:
+    with bugs_kept_in(folder), locked(folder) as lock:
         setup = stage_engines(plan, points, setup, tell)
         for note in lock.notes:
             tell(f"note: {note}")

@@ -14,11 +14,13 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
 _STOPPED = 3  # as MeasurementError.exit_code, which is not imported yet
+_STOPPED_WORDS = b"steelyard: stopped\n"
+_NO_MEMORY_WORDS = b"steelyard: there is not enough memory (see ulimit -v); what was finished is kept\n"
 _MOMENT_S = 0.01  # longer than a destructor takes
 _NO_MEMORY = ("failed to map segment", "cannot allocate memory")  # as the loader says
 _AS_EXCEPTION = (signal.SIGTERM, signal.SIGHUP)
@@ -30,20 +32,43 @@ def main() -> None:
     Taking it down costs 0.2 s after numpy and scipy were imported. Exit handlers run, and streams are
     flushed.
     """
-    try:
-        _run()
-        code = 0
-    except SystemExit as end:
-        if not isinstance(end.code, int):
-            raise
-        code = end.code
-    try:
+    code = _code()
+    with suppress(OSError, ValueError):  # a stream that takes nothing: all was said, or cannot be
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
-    except OSError:
-        sys.exit(code)  # Python reports what is wrong with a stream
     os._exit(code)
+
+
+def _code() -> int:
+    """Run the command line; return its exit code. 1 is a verdict; a bug is never one."""
+    try:
+        _run()
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return end.code or 0
+        return _bug(end)
+    except KeyboardInterrupt:
+        _write(_STOPPED_WORDS)
+        return _STOPPED
+    except BaseException as error:
+        if _lacks_memory(error):
+            _write(_NO_MEMORY_WORDS)
+            return _STOPPED
+        return _bug(error)
+    return 0
+
+
+def _bug(error: BaseException) -> int:
+    """Keep a report of a bug and say so; if that fails, Python's own words."""
+    try:
+        from steelyard.cli.bug import bug_sentence
+
+        sys.stderr.write(f"steelyard: {bug_sentence(error)}\n")
+    except Exception:
+        with suppress(OSError, ValueError):
+            sys.__excepthook__(type(error), error, error.__traceback__)
+    return os.EX_SOFTWARE
 
 
 def _run() -> None:
@@ -59,22 +84,17 @@ def _run() -> None:
             if signal.getsignal(number) is signal.SIG_DFL:
                 signal.signal(number, _exit_by_signal)
         run_command_line()
-    except ImportError as error:
-        if not _lacks_memory(error):
-            raise
-        os.write(2, b"steelyard: there is not enough memory (see ulimit -v); what was finished is kept\n")
-        os._exit(_STOPPED)
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is over; a signal now would interrupt the end
 
 
 def _lacks_memory(error: BaseException | None) -> bool:
-    """Did loading a library fail for lack of memory? Packages wrap the loader's message."""
-    while error is not None:
+    """Is it a lack of memory, such as when a library is loaded? Packages wrap the loader's message."""
+    while isinstance(error, ImportError):
         if any(words in str(error) for words in _NO_MEMORY):
             return True
         error = error.__cause__ or error.__context__
-    return False
+    return isinstance(error, MemoryError)
 
 
 class ReaderLeftError(Exception):
@@ -104,7 +124,7 @@ def stopped_gently() -> Iterator[Callable[[], bool]]:
         asked = True
         signal.signal(signal.SIGINT, _stop)
         below = b"\n" if os.isatty(2) else b""  # the bar
-        os.write(2, below + b"steelyard: it stops after this test case; Ctrl-C again ends it at once\n")
+        _write(below + b"steelyard: it stops after this test case; Ctrl-C again ends it at once\n")
 
     ours = signal.getsignal(signal.SIGINT) is _stop
     if ours:
@@ -123,8 +143,13 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
 
 def _stop_at_once(_number: int, _frame: FrameType | None) -> None:
     """End at once; the kernel ends a running launch, see `system.process.Child`."""
-    os.write(2, b"steelyard: stopped\n")
+    _write(_STOPPED_WORDS)
     os._exit(_STOPPED)
+
+
+def _write(words: bytes) -> None:
+    with suppress(OSError):  # nobody reads it
+        os.write(2, words)
 
 
 def _exit_by_signal(number: int, _frame: FrameType | None) -> None:

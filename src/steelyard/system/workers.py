@@ -8,6 +8,7 @@ import os
 import pickle
 import signal
 import threading
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any, NoReturn, TypeVar
@@ -92,7 +93,8 @@ def _work(function: Callable[[Thing], Found], things: Sequence[Thing], into: int
         try:
             answer = [function(one) for one in things], None
         except Exception as error:  # for the parent to raise
-            answer = [], error
+            error.add_note(f"in a fork:\n{traceback.format_exc()}")  # which is not passed otherwise
+            answer = [], pickle.loads(pickle.dumps(error))  # noqa: S301 - one that cannot be passed ends here
         with os.fdopen(into, "wb") as pipe:
             pickle.dump(answer, pipe, pickle.HIGHEST_PROTOCOL)
     finally:

@@ -1,0 +1,81 @@
+"""What is told of a mistake of ours: any exception that is no error of the user or the machine."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import os
+import platform
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+import steelyard
+from steelyard.base.errors import SteelyardError
+from steelyard.base.foreign import shortened
+from steelyard.base.secret import masked_text, masked_words
+from steelyard.engines.cache import cache_folder
+
+BUG_CODE = os.EX_SOFTWARE  # 70: not 1, which Python ends with, because 1 is a verdict
+_PACKAGES = ("typer", "msgspec", "numpy", "scipy", "rich", "jinja2", "polars", "matplotlib")
+_LONGEST = 200  # letters of an exception's message in a sentence
+_FOLDER = "results_folder"  # attribute of an exception that passed `bugs_kept_in`
+
+
+@contextlib.contextmanager
+def bugs_kept_in(folder: Path) -> Iterator[None]:
+    """Keep the report of a bug that is met inside in a results folder."""
+    try:
+        yield
+    except Exception as error:
+        setattr(error, _FOLDER, folder)
+        raise
+
+
+def bug_sentence(error: BaseException) -> str:
+    """Keep a report of a bug in a file, and return the sentence that names both; without a file, the report
+    follows the sentence.
+    """
+    said = traceback.format_exception_only(error)[0].strip()
+    what = masked_text(shortened(said, _LONGEST))
+    begin = f"this is a bug in steelyard and no verdict: {what}; what was finished is kept"
+    report = bug_report(error)
+    kept = _kept(report, getattr(error, _FOLDER, None))
+    if kept is None:
+        return f"{begin}; send this to its authors:\n{report}"
+    return f"{begin}; send '{kept}' to its authors"
+
+
+def bug_report(error: BaseException) -> str:
+    """Write what its authors need: versions, the command and the traceback, without secrets."""
+    lines = [
+        f"steelyard {steelyard.__version__}, Python {platform.python_version()}, {platform.platform()}",
+        ", ".join(f"{name} {version}" for name, version in _versions()),
+        f"command: {' '.join(('steelyard', *masked_words(sys.argv[1:])))}",
+        "",
+        masked_text("".join(traceback.format_exception(error))),
+    ]
+    return "\n".join(lines)
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    for name in _PACKAGES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            yield name, importlib.metadata.version(name)
+
+
+def _kept(report: str, folder: Path | None) -> str | None:
+    """Write the report into a new file of this user alone: in the results folder, the cache, or the folder
+    of temporary files; None if none can be written.
+    """
+    for place in (lambda: folder, cache_folder, lambda: tempfile.gettempdir()):
+        with contextlib.suppress(OSError, SteelyardError):
+            if (there := place()) is None or not os.path.isdir(there):  # noqa: PTH112
+                continue
+            handle, name = tempfile.mkstemp(prefix="steelyard-bug-", suffix=".txt", dir=there)
+            with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(report)
+            return name
+    return None

@@ -95,7 +95,8 @@ def test_what_fills_no_block_is_left_out_at_the_start() -> None:
 
 @pytest.mark.parametrize(
     ("count", "kind", "has_lag1"),
-    [(1, "none", False), (2, "t", False), (5, "t", False), (6, "ranks", False), (31, "ranks", False),
+    [(1, "none", False), (2, "t of logs", False), (5, "t of logs", False), (6, "ranks", False),
+     (31, "ranks", False),
      (32, "blocks", True), (127, "blocks", True), (128, "blocks", True)],
 )  # fmt: skip
 def test_short_series_say_what_they_rest_on(count: int, kind: str, has_lag1: bool) -> None:
@@ -126,6 +127,23 @@ def test_lag1_of_known_series() -> None:
     assert lag1([1.0] * 10) == 0.0
     assert lag1([1.0, -1.0] * 50) == pytest.approx(-0.99)
     assert lag1(np.arange(1000.0)) == pytest.approx(1.0, abs=0.01)
+
+
+POSITIVE = st.floats(1e-3, 1e12, allow_subnormal=False)
+
+
+@given(st.lists(POSITIVE, min_size=2, max_size=40), st.integers(1, 8), st.sampled_from([0.0, 0.5, 10.0]))
+def test_intervals_of_positive_values_are_positive(values: list[float], times: int, tick: float) -> None:
+    """A time is never below 0, however few and however different the samples or launches are."""
+    for found in (block_interval(values * times, tick).estimate, launch_interval(values)):
+        assert found.low <= found.value <= found.high
+        assert found.kind == "none" or math.isinf(found.low) or found.low >= 0.0
+        assert tick or found.kind == "none" or math.isinf(found.low) or found.low > 0.0
+
+
+@pytest.mark.parametrize("values", [[10.0, 5000.0], [1.0] * 120 + [1e9] * 8, [1e-3, 1e12, 1.0]])
+def test_wild_samples_have_wide_intervals_above_0(values: list[float]) -> None:
+    assert 0 < block_interval(values).estimate.low <= block_interval(values).estimate.high < math.inf
 
 
 # ---- intervals over launches

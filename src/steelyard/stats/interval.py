@@ -31,6 +31,7 @@ MOST_ALIKE = (
     0.2  # p from which launches count as independent: ten of them show little, so half a hint is used
 )
 MOST_RHO = 0.8  # of launches: at that likeness they count for a ninth, and no number of them helps
+MOST_LOG = 300.0  # of an end over its value: times beyond neither overflow nor become 0
 LEAST_RANKED = 6  # below, not even [min, max] covers a median with 95 %
 
 
@@ -100,7 +101,8 @@ def block_interval(values: ArrayLike, tick: float = 0.0, level: float = 0.95, p:
     make one of 16 coarse ones; half-width t(15) s / 4 of the coarse medians. `lag1` of the fine medians shows
     whether blocks are long enough to be independent (below 0.4). If not, the interval is widened to that of a
     mean of correlated values (`correlated_half`). Fewer than 128 values make 16 blocks directly, fewer than
-    32 use ranks of the values themselves, fewer than 6 Student's t, and one value has no interval. Another
+    32 use ranks of the values themselves, fewer than 6 Student's t, and one value has no interval. All this
+    is done on logarithms if all values are positive, so that no end of an interval is below 0. Another
     quantile has an infinite interval if coarse blocks hold fewer than 10 values beyond it. If a clock shows
     the same number each time, half a tick of doubt is left either way. Raises ValueError without values.
     """
@@ -108,9 +110,9 @@ def block_interval(values: ArrayLike, tick: float = 0.0, level: float = 0.95, p:
     centre = quantile(data, (p,), tick)[0]
     if p != 0.5 and data.size // COARSE_BLOCKS * min(p, 1.0 - p) < LEAST_BEYOND - 1e-9:
         return Blocks(Estimate(centre, -math.inf, math.inf, level, int(data.size), "none"), None, data)
+    in_logs = float(data.min()) > 0.0
     if data.size < LEAST_BLOCKS_VALUES:
-        plain = _ranked(data, level) if data.size >= LEAST_RANKED else None
-        estimate = plain or _student(data, level, "t")
+        estimate = _independent(data, level, in_logs)
         low, high = min(estimate.low, centre), max(estimate.high, centre)
         estimate = Estimate(centre, low, high, estimate.level, estimate.n, estimate.kind)
         return Blocks(with_tick(estimate, data, tick), None, data)
@@ -119,11 +121,22 @@ def block_interval(values: ArrayLike, tick: float = 0.0, level: float = 0.95, p:
     kept = data[data.size - size * fine_count :]
     coarse = block_quantiles(kept, COARSE_BLOCKS, p, tick)
     fine = coarse if fine_count == COARSE_BLOCKS else block_quantiles(kept, FINE_BLOCKS, p, tick)
-    half = mean_half(coarse, level)
     steps = fine if p != 0.5 or fine_count == FINE_BLOCKS else kept
-    half = max(half, correlated_half(steps, level))
-    estimate = Estimate(centre, centre - half, centre + half, level, int(data.size), "blocks")
+    in_logs = in_logs and min(centre, float(coarse.min()), float(steps.min())) > 0.0
+    if in_logs:  # over the centre, so that equal values have equal logarithms
+        half = max(mean_half(np.log(coarse / centre), level), correlated_half(np.log(steps / centre), level))
+    else:
+        half = max(mean_half(coarse, level), correlated_half(steps, level))
+    estimate = Estimate(centre, *_around(centre, half, in_logs), level, int(data.size), "blocks")
     return Blocks(with_tick(estimate, data, tick), lag1(fine), coarse)
+
+
+def _around(centre: float, half: float, in_logs: bool) -> tuple[float, float]:
+    """Compute the ends of an interval from its half-width; in logarithms it stays above 0."""
+    if in_logs and math.isfinite(half):
+        reach = min(half, MOST_LOG)
+        return centre * math.exp(-reach), centre * math.exp(reach)
+    return centre - half, centre + half
 
 
 def mean_half(data: FloatArray, level: float) -> float:
@@ -186,11 +199,11 @@ def _independent(data: FloatArray, level: float, in_logs: bool) -> Estimate:
     ranked = _ranked(data, level) if data.size >= LEAST_RANKED else None
     if ranked is not None:
         return ranked
-    if not in_logs:
+    if not in_logs or data.size == 1:
         return _student(data, level, "t")
     estimate = _student(np.log(data), level, "t of logs")
     centre = middle(data)
-    low, high = math.exp(max(estimate.low, -700.0)), math.exp(min(estimate.high, 700.0))
+    low, high = math.exp(max(estimate.low, -MOST_LOG)), math.exp(min(estimate.high, MOST_LOG))
     return Estimate(centre, min(low, centre), max(high, centre), level, estimate.n, estimate.kind)
 
 
@@ -200,8 +213,8 @@ def _widened(estimate: Estimate, width: float, in_logs: bool) -> Estimate:
         return estimate
     value, low, high = estimate.value, estimate.low, estimate.high
     if in_logs:
-        reach = min(width * math.log(high / value), 700.0)
-        low, high = value * math.exp(-width * math.log(value / low)), value * math.exp(reach)
+        up, down = (min(width * math.log(ratio), MOST_LOG) for ratio in (high / value, value / low))
+        low, high = value * math.exp(-down), value * math.exp(up)
     else:
         low, high = value - width * (value - low), value + width * (high - value)
     return replace(estimate, low=low, high=high, widened=width)
@@ -345,4 +358,5 @@ def with_tick(estimate: Estimate, data: FloatArray, tick: float) -> Estimate:
     if tick <= 0.0 or float(np.ptp(data)) >= tick:
         return estimate
     low, high = min(estimate.low, estimate.value - tick / 2), max(estimate.high, estimate.value + tick / 2)
+    low = max(low, 0.0) if float(data.min()) > 0.0 and math.isfinite(low) else low
     return Estimate(estimate.value, low, high, estimate.level, estimate.n, estimate.kind)

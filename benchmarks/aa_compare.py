@@ -141,7 +141,7 @@ def main() -> None:
     options = parser.parse_args()
     end = time.monotonic() + options.seconds
     options.out.mkdir(parents=True, exist_ok=True)
-    factor, values = "env.STEELYARD_NOTHING", ["1", "2"]
+    factor, values = "env.NOTHING_READS_THIS", ["1", "2"]
     if options.slower:
         factor = "env.LD_PRELOAD"
         slow = Slow(options.takes, options.scatter)

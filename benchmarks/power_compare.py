@@ -132,7 +132,7 @@ def read_recorded(folders: Sequence[Path]) -> Recorded:
     tables: list[Floats] = []
     names: tuple[str, ...] = ()
     for folder in folders:
-        cases = _medians(rivals_by(results(folder), "env.STEELYARD_NOTHING"))
+        cases = _medians(rivals_by(results(folder), "env.NOTHING_READS_THIS"))
         names = names or tuple(cases)
         shared = sorted(set.intersection(*(set(cases.get(name, {})) for name in names)))
         tables += [np.array([[cases[name][number] for name in names] for number in shared])] if shared else []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shutil
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -18,7 +17,7 @@ from record_lines import unsealed
 from steelyard.base.errors import InputError
 from steelyard.cli.compare import CompareOptions
 from steelyard.cli.compare import compare as compare_command
-from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Contrast, Question, answer
+from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Question
 from steelyard.compare.arms import against, rivals_by, rivals_of
 from steelyard.compare.document import verdicts_document
 from steelyard.compare.junit import junit_xml
@@ -80,47 +79,6 @@ def test_a_little_is_not_the_same() -> None:
     said = {one.bytes: one.verdict for one in found.points}
     assert {said[1], *said.values()} == {LITTLE, SAME}
     assert found.verdict == LITTLE
-
-
-@pytest.mark.parametrize(
-    ("estimate", "half", "p", "pairs", "modes", "verdict"),
-    [
-        (0.10, 0.03, 0.002, 10, 1, SLOWER),
-        (-0.10, 0.03, 0.002, 10, 1, FASTER),
-        (0.01, 0.005, 0.002, 10, 1, LITTLE),
-        (0.00, 0.03, 0.9, 10, 1, SAME),
-        (0.00, 0.03, 0.9, 10, 2, CANNOT_TELL),
-        (0.00, 0.03, 0.9, 30, 2, SAME),
-        (0.00, 0.20, 0.9, 10, 1, CANNOT_TELL),
-        (0.04, 0.02, 0.02, 10, 1, CANNOT_TELL),
-    ],
-)
-def test_the_words(estimate: float, half: float, p: float, pairs: int, modes: int, verdict: str) -> None:
-    seen = Contrast(estimate, estimate - half, estimate + half, p, pairs, modes=modes)
-    assert answer(seen, _ASKED).verdict == verdict
-
-
-def test_how_many_launches_would_tell() -> None:
-    """The half width falls with the root of the launches: four times as wide wants sixteen times as many."""
-    said = answer(Contrast(0.0, -4 * math.log(1.05), 4 * math.log(1.05), 0.5, 10), _ASKED)
-    assert said.launches_needed == pytest.approx(160, abs=1)
-
-
-@pytest.mark.parametrize(
-    ("estimate", "half", "pairs", "least", "needed"),
-    [
-        (0.69, 0.69, 8, 9, 18),  # twice as long is seen long before 5 % would be
-        (0.69, 0.10, 4, 8, 8),  # four pairs cannot have a p of 1 %, whatever they show
-        (0.69, 0.80, 8, None, None),  # folders: an hour is one hour, however many launches it has
-        (0.05, 0.20, 10, 8, 169),
-    ],
-)
-def test_how_many_launches_would_tell_a_large_difference(
-    estimate: float, half: float, pairs: int, least: int | None, needed: int | None
-) -> None:
-    said = answer(Contrast(estimate, estimate - half, estimate + half, 0.02, pairs, least), _ASKED)
-    assert said.verdict == CANNOT_TELL
-    assert said.launches_needed == needed
 
 
 @pytest.mark.parametrize(("count", "shown"), [(8, 8), (67, 67), (173, 180), (1063, 1100), (9999, 10000)])

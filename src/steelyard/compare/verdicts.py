@@ -166,7 +166,10 @@ def _launches_of(row: Row) -> list[tuple[int, float | None]]:
 def _promise(rivals: Rivals, by_turns: bool, asked: Question) -> str:
     if not by_turns:
         return "the arms were measured at different times: what an hour adds is assumed, not measured"
-    words = f"at most {100 * asked.false_alarm:g} % of comparisons of equals say slower or faster anywhere"
+    words = (
+        f"at most {100 * asked.false_alarm:g} % of comparisons of equals say slower or faster anywhere, if a "
+        "pair does not depend on the pair before it"
+    )
     return f"{words}, whichever arm is the fastest in the mean" if rivals.is_best else words
 
 
@@ -309,8 +312,12 @@ def answers_of(
                 high=float(found.high[j]),
                 p=float(found.p[j]),
                 pairs=int(found.pairs[j]),
+                plain_low=float(found.plain_low[j]),
+                plain_high=float(found.plain_high[j]),
+                error=float(found.error[j]),
                 least=least,
                 modes=_modes(first[:, j], second[:, j], abs(found.estimate[j]) > math.log1p(asked.margin)),
+                alike=found.alike,
             ),
             asked,
         )

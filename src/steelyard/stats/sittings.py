@@ -32,19 +32,17 @@ def compare_sittings(
     if first.shape[1] != second.shape[1]:
         raise ValueError("both sittings need the same columns")
     columns = [_column(a, b, level, first.shape[1]) for a, b in zip(first.T, second.T, strict=True)]
-    estimate, low, high, p, launches = zip(*columns, strict=True)
-    return Swapped(
-        np.array(estimate), np.array(low), np.array(high), np.array(p), np.array(launches, dtype=np.int64)
-    )
+    estimate, low, high, p, launches, error = (np.array(one) for one in zip(*columns, strict=True))
+    return Swapped(estimate, low, high, p, launches, low, high, error)
 
 
 def _column(
     a: NDArray[np.float64], b: NDArray[np.float64], level: float, family: int
-) -> tuple[float, float, float, float, int]:
+) -> tuple[float, float, float, float, int, float]:
     a, b = a[np.isfinite(a)], b[np.isfinite(b)]
     n, m = a.size, b.size
     if min(n, m) < 2:
-        return math.nan, math.nan, math.nan, 1.0, min(n, m)
+        return math.nan, math.nan, math.nan, 1.0, min(n, m), math.nan
     freedom = n + m - 2
     variance = float(((a - a.mean()) ** 2).sum() + ((b - b.mean()) ** 2).sum()) / freedom
     hour = max(variance, LEAST_HOUR**2)
@@ -52,4 +50,4 @@ def _column(
     estimate = float(b.mean() - a.mean())
     half = float(-stdtrit(freedom, (1 - level) / 2 / family)) * error
     p = min(1.0, family * 2 * float(stdtr(freedom, -abs(estimate) / error)))
-    return estimate, estimate - half, estimate + half, p, min(n, m)
+    return estimate, estimate - half, estimate + half, p, min(n, m), error

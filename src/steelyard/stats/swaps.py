@@ -16,6 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from steelyard.stats.interval import LEAST_IN_TIME, MOST_RHO
 
 FloatArray = NDArray[np.float64]
 
@@ -25,6 +28,9 @@ LEAST_BELOW = 20  # swaps that a p at the level has, of those that are drawn bey
 _BLOCK = 2000  # swaps at a time, for memory
 LEAST_IN_MODE = 2  # values of each arm, from which both arms share a mode
 _PRIOR = 4  # values that the common variance counts for (moderated t: Smyth, SAGMB 3, 2004)
+ALIKE = 0.01  # p of the order of pairs, up to which they are no replicates
+ALIKE_RANGES = 2  # ranges of such pairs: what drifts from pair to pair goes further than they show
+_ORDERS = 999  # drawn, to see whether pairs next to each other are alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +38,11 @@ class Swapped:
     """The result of swaps of n pairs in P columns (test cases, or means of several).
 
     `p`: (P,), adjusted for the family. `estimate`, `low`, `high`: (P,), the mean difference B - A and its
-    simultaneous interval, nan if a column has no pairs. `pairs`: (P,), the pairs that a column has.
+    simultaneous interval, nan if a column has no pairs. 0 lies between them, or is one of them, if `p` is
+    above 1 - level; else it does not lie between them.
+    `plain_low`, `plain_high`: (P,), the interval from which no modes were taken off. `error`: (P,), the
+    standard error of the estimate. `pairs`: (P,), the pairs that a column has. `alike`: pairs next to each
+    other are alike.
     """
 
     estimate: FloatArray
@@ -40,6 +50,10 @@ class Swapped:
     high: FloatArray
     p: FloatArray
     pairs: NDArray[np.int64]
+    plain_low: FloatArray
+    plain_high: FloatArray
+    error: FloatArray
+    alike: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,27 +161,84 @@ def _leveled(both: FloatArray, gap: float) -> FloatArray:
 
 
 def _compare(differences: FloatArray, shared: NDArray[np.bool_], level: float, seed: int) -> Swapped:
-    """Compare differences B - A, (G, n, P): G ways to subtract modes; `shared`: may estimate."""
-    known = np.isfinite(differences).all(axis=0)  # (n, P)
+    """Compare differences B - A, (G, n, P): G ways to subtract modes; `shared`: may estimate.
+
+    The p comes from swaps of the differences, the interval from swaps of what is left of them without their
+    mean, so that a difference in most columns does not widen the intervals of all. It is as wide as Student's
+    t with Bonferroni's correction at least: few pairs have few swaps.
+    """
+    known: NDArray[np.bool_] = np.asarray(np.isfinite(differences).all(axis=0))  # (n, P)
     pairs = known.sum(axis=0)
+    n = np.maximum(pairs, 1)
     tested = np.where(known, differences, 0.0)
     signs = _signs(differences.shape[1], level, seed)  # (S, n), the first is the pairs as they are
-    t, scales = (one[:, 0] for one in _statistics(tested, pairs, signs[:1]))  # (G, P) both
+    t, errors = (one[:, 0] for one in _statistics(tested, pairs, signs[:1]))  # (G, P) both
     seen = np.abs(t)
-    parts = np.array_split(signs, math.ceil(len(signs) / _BLOCK))
-    family = np.concatenate([_largest(_statistics(tested, pairs, part)[0]) for part in parts])  # (S,)
-    p = np.array([np.mean(family >= one * (1 - 1e-12)) for one in seen.max(axis=0)])
-    usable = pairs >= 2
-    bound = float(np.quantile(family, level, method="higher"))
-    means = tested.sum(axis=1) / np.maximum(pairs, 1)  # (G, P)
-    narrowest = np.argmin(np.where(shared, scales, np.inf), axis=0)
+    family = _family(tested, pairs, signs)
+    p = np.array([(1 + (family[1:] >= one * (1 - 1e-12)).sum()) / family.size for one in seen.max(axis=0)])
+    means = tested.sum(axis=1) / n  # (G, P)
+    centred = (tested - means[:, None, :]) * np.sqrt(n / np.maximum(n - 1, 1))
+    wide = np.quantile(_family(np.where(known, centred, 0.0), pairs, signs), level, method="higher")
+    bound = np.maximum(wide, _student(pairs, level))
+    narrowest = np.argmin(np.where(shared, errors, np.inf), axis=0)
     chosen = np.where(p <= 1 - level, np.argmax(seen, axis=0), narrowest)[None, :]
-    estimate = np.take_along_axis(means, chosen, axis=0)[0]
-    half = bound * np.take_along_axis(scales, chosen, axis=0)[0]
-    nan = np.where(usable, 0.0, np.nan)
-    return Swapped(
-        estimate + nan, estimate - half + nan, estimate + half + nan, np.where(usable, p, 1.0), pairs
+    estimate, error = (np.take_along_axis(one, chosen, axis=0)[0] for one in (means, errors))
+    alike = _are_alike(np.where(known, differences[0], np.nan), seed)
+    drift = ALIKE_RANGES * _drift(differences[0], known) if alike else np.zeros(len(pairs))
+    half, plain_half = np.maximum(bound * error, drift), np.maximum(bound * errors[0], drift)
+    p = np.where((pairs < 2) | (np.abs(estimate) <= drift), 1.0, p)
+    is_told, nan = p <= 1 - level, np.where(pairs >= 2, 0.0, np.nan)
+    low, high = estimate - half, estimate + half
+    low = np.where(
+        is_told & (estimate > 0), np.maximum(low, 0.0), np.where(is_told, low, np.minimum(low, 0.0))
     )
+    high = np.where(
+        is_told & (estimate < 0), np.minimum(high, 0.0), np.where(is_told, high, np.maximum(high, 0.0))
+    )
+    plain_low, plain_high = means[0] - plain_half, means[0] + plain_half
+    return Swapped(
+        estimate + nan, low + nan, high + nan, p, pairs, plain_low + nan, plain_high + nan, error + nan, alike
+    )
+
+
+def _family(tested: FloatArray, pairs: NDArray[np.int64], signs: FloatArray) -> FloatArray:
+    """Find the largest |t| of each swap over all ways and columns, shape (S,); infinite ones are ignored."""
+    parts = np.array_split(signs, math.ceil(len(signs) / _BLOCK))
+    return np.concatenate([_largest(_statistics(tested, pairs, part)[0]) for part in parts])
+
+
+def _student(pairs: NDArray[np.int64], level: float) -> FloatArray:
+    """Compute Student's t of each column, corrected for all; one column has no other to lend it values."""
+    columns = max(int((pairs >= 2).sum()), 1)
+    degrees = np.maximum(pairs - 1 if columns == 1 else pairs + _PRIOR - 1, 1)
+    return np.asarray(-stdtrit(degrees, (1 - level) / 2 / columns))
+
+
+def _drift(values: FloatArray, known: NDArray[np.bool_]) -> FloatArray:
+    """Compute the range of each column, (P,), at least the median one: a column may have stayed by chance."""
+    most = np.where(known, values, -np.inf).max(axis=0)
+    least = np.where(known, values, np.inf).min(axis=0)
+    ranges = np.where(known.any(axis=0), most - least, 0.0)
+    return np.asarray(np.maximum(ranges, np.median(ranges)))
+
+
+def _are_alike(differences: FloatArray, seed: int) -> bool:
+    """Are pairs that follow each other more alike than others, as where each arm drifts by itself?
+
+    A permutation test (Wald and Wolfowitz, Annals of Mathematical Statistics 14, 1943) of the lag-1
+    autocorrelation of the ranks, added up over the columns that have all pairs, (n, P). Orders of pairs are
+    the same for all columns, so it is exact whatever the columns have in common.
+    """
+    whole = differences[:, np.isfinite(differences).all(axis=0) & (np.ptp(differences, axis=0) > 0)]
+    n = whole.shape[0]
+    if n < LEAST_IN_TIME or not whole.shape[1]:
+        return False
+    ranks = np.argsort(np.argsort(whole, axis=0), axis=0) - (n - 1) / 2
+    products = ranks @ ranks.T  # of each two pairs, over all columns
+    draw = np.random.default_rng(seed)
+    orders = np.array([np.arange(n), *(draw.permutation(n) for _ in range(_ORDERS))])
+    sums = products[orders[:, :-1], orders[:, 1:]].sum(axis=1)
+    return bool(np.mean(sums >= sums[0] - 1e-9) <= ALIKE)
 
 
 def least_pairs(false_alarm: float) -> int:
@@ -204,16 +275,31 @@ def _statistic(
 ) -> tuple[FloatArray, FloatArray]:
     """Compute the moderated t of each column under each swap, and its standard error: (S, P) both.
 
-    t = mean / sqrt(v / n), v = (4 v0 + (n - 1) s^2) / (n + 3), where v0, the median over columns of the mean
-    square, stabilises the estimate from few pairs (Smyth 2004).
+    t = mean / sqrt(w v / n), v = (4 v0 + (n - 1) s^2) / (n + 3), where v0, the median of s^2 over the columns
+    of this swap, stabilises the estimate from few pairs (Smyth 2004). w = (1 + r) / (1 - r) allows for pairs
+    that are alike in time: r is the median over columns of the lag-1 autocorrelation of this swap less its
+    bias (Kendall, Biometrika 41, 1954), between 0 and `MOST_RHO`. Each is computed anew for each swap, so the
+    test stays exact.
     """
     n = np.maximum(pairs, 1)
+    usable = pairs >= 2
     squares = (differences**2).sum(axis=0)  # no swap changes it
     means = signs @ differences / n
     spread = np.maximum(squares - n * means**2, 0.0)  # (n - 1) s^2
-    usable = pairs >= 2
-    common = float(np.median((squares / n)[usable])) if usable.any() else 0.0
-    error = np.sqrt((_PRIOR * common + spread) / (n + _PRIOR - 1) / n)
+    common = _median_of_columns(spread / np.maximum(n - 1, 1), usable)
+    variance = (_PRIOR * common + spread) / (n + _PRIOR - 1)
+    products = (signs[:, :-1] * signs[:, 1:]) @ (differences[:-1] * differences[1:])
+    ends = signs[:, :1] * differences[:1] + signs[:, -1:] * differences[-1:]
     with np.errstate(divide="ignore", invalid="ignore"):
+        lag1 = np.where(spread > 0, (products + means * ends - (n + 1) * means**2) / spread, 0.0)
+        alike = np.clip(_median_of_columns(lag1 + (1 + 4 * lag1) / n, usable), 0.0, MOST_RHO)
+        error = np.sqrt((1 + alike) / (1 - alike) * variance / n)
         t = np.where(error > 0, means / error, np.where(means == 0, 0.0, np.sign(means) * np.inf))
     return np.where(usable, t, 0.0), error
+
+
+def _median_of_columns(values: FloatArray, usable: NDArray[np.bool_]) -> FloatArray:
+    """Compute the median of each line over the usable columns, (S, 1); 0 without any."""
+    if not usable.any():
+        return np.zeros((values.shape[0], 1))
+    return np.asarray(np.median(values[:, usable], axis=1, keepdims=True))

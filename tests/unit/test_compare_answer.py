@@ -8,7 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Contrast, Question, answer
+from steelyard.compare.answer import (
+    CANNOT_TELL,
+    FASTER,
+    LITTLE,
+    SAME,
+    SLOWER,
+    Answer,
+    Contrast,
+    Question,
+    answer,
+)
 from steelyard.compare.verdicts import answers_of
 from steelyard.stats.swaps import compare_arms
 
@@ -94,11 +104,15 @@ def test_the_launches_that_are_named_decide_in_most_comparisons() -> None:
     decided = asked = 0
     for seed in range(30):
         rng = np.random.default_rng(seed)
-        arms = [rng.normal(shift, 0.03, (8, 3)) for shift in (0.0, math.log(1.03))]
-        needed = answers_of(compare_arms(*arms, seed=seed), *arms, _ASKED)[0].launches_needed
+        needed = _first_answer(rng, 8, seed).launches_needed
         if needed is not None:
-            arms = [rng.normal(shift, 0.03, (needed, 3)) for shift in (0.0, math.log(1.03))]
             asked += 1
-            decided += answers_of(compare_arms(*arms, seed=seed), *arms, _ASKED)[0].verdict != CANNOT_TELL
+            decided += _first_answer(rng, needed, seed).verdict != CANNOT_TELL
     assert asked >= 15
     assert decided >= 0.65 * asked  # 80 % less three standard errors of some 25
+
+
+def _first_answer(rng: np.random.Generator, pairs: int, seed: int) -> Answer:
+    """Answer for the first of three test cases, all 3 % slower; launches scatter by 3 %."""
+    first, second = (rng.normal(shift, 0.03, (pairs, 3)) for shift in (0.0, math.log(1.03)))
+    return answers_of(compare_arms(first, second, seed=seed), first, second, _ASKED)[0]

@@ -90,7 +90,6 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("plot nowhere", ("there is no results folder 'nowhere'", "steelyard run")),
     ("run self.empty --to word", ("--to takes no 'word'", "give json, csv")),
     ("run self.empty --to csv --json", ("--json is --to json", "leave it or --to csv out")),
-    ("run --like osu_ibcast --to osu", ("--to osu has no osu_ibcast", "give --to csv")),
     ("run --like PingPong --to osu", ("--to osu has no PingPong", "give --to imb or csv")),
     ("run omp.barrier --threads many", ("'many' is not a number of threads", "write")),
     (f"run omp.barrier --threads {_TOO_MANY}", ("threads are more than the", "add --oversubscribe")),

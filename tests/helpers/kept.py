@@ -24,11 +24,11 @@ Points = dict[int, tuple[PointRun, PointLaunch]]
 
 def without(path: Path, records: tuple[str, ...]) -> Points:
     """The points of a file from which records of these names are left out."""
-    lines = path.read_bytes().splitlines()
+    lines = unsealed(path.read_text()).splitlines()
     kept = [line for line in lines if msgspec.json.decode(line)["record"] not in records]
     new = path.with_name(f"without-{records[0]}") / path.name
     new.parent.mkdir(exist_ok=True)
-    new.write_bytes(b"\n".join(kept) + b"\n")
+    new.write_text("\n".join(kept) + "\n")
     found: Points = {}
 
     def visit(file: JobFile, run: PointRun) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from campaigns import run_plan, setup_of
 from commands import steelyard_of
+from record_lines import unsealed
 from slow_library import slow_library
 from steelyard.engines.mpi import choose_mpi
 from steelyard.plan.plan import Measure, Plan
@@ -26,7 +27,7 @@ def _earlier(night: Path, copy: Path, days: int) -> None:
         text = re.sub(
             r'"start_unix_ns":(\d+)',
             lambda found: f'"start_unix_ns":{int(found[1]) - days * _DAY_NS}',
-            path.read_text(),
+            unsealed(path.read_text()),
         )
         path.write_text(text)
 

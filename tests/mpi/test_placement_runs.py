@@ -17,6 +17,7 @@ from campaigns import bytes_of, ended, plan_of, run_plan, setup_of
 from commands import FIXED, Steelyard, steelyard_of
 from make_records import write_folder
 from placed import placed_point, tables_text
+from record_lines import unsealed
 from scripts import script
 from steelyard.base.cpulist import cpu_words
 from steelyard.campaign.events import CampaignBegins, JobStarted
@@ -275,7 +276,7 @@ def test_a_rank_that_was_elsewhere_is_named(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "out", [placed_point(0, 1)], launches=2)
     assert "misplaced" not in _evidence(folder)
     path = folder / "records" / "l02-mpich-4.0.2-n2-on-0-1.jsonl"
-    path.write_text(path.read_text().replace('"cpus":"1"', '"cpus":"0-1"'))
+    path.write_text(unsealed(path.read_text()).replace('"cpus":"1"', '"cpus":"0-1"'))
     assert _evidence(folder)["misplaced"] == "Rank 1 of mpich-4.0.2 was asked for CPU 1, was allowed 0-1."
 
 

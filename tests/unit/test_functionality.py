@@ -11,7 +11,7 @@ from flat_rows import made_launch, made_row
 from loaded import load_benchmark
 from made_plans import made_plan
 from make_records import FakePoint, steady, write_folder
-from record_lines import text_of
+from record_lines import text_of, unsealed
 from steelyard.export.exported import Results
 from steelyard.export.formats import results_document
 from steelyard.models.functionality import OUTCOMES, Functionality, functionality_of, outcome_of
@@ -122,7 +122,7 @@ def test_what_died_before_its_record_was_written_is_what_plan_and_defaults_say(t
     ]
     folder = write_folder(tmp_path / "out", points, launches=1, ops={"mpi.put": {"params": usual}})
     for file in (folder / "records").iterdir():
-        records = [msgspec.json.decode(line) for line in file.read_text().splitlines()]
+        records = [msgspec.json.decode(line) for line in unsealed(file.read_text()).splitlines()]
         kept = [one for one in records if (one["record"], one.get("point")) != ("point", 1)]
         assert len(kept) == len(records) - 1
         file.write_text(text_of(kept))

@@ -179,9 +179,10 @@ def like_sheets_of(names: Sequence[str], read: ReadFolder) -> list[Sheet]:
 
     for name in names:
         find_like(name)
-    each = [list(like_sheets([test], read.rows)) for test in their_tests(names)] if names else []
-    if not all(each):
-        tell("some columns of these tests are not known; the tables are ours")
+    tests = their_tests(names) if names else ()
+    each = [list(like_sheets([test], read.rows)) for test in tests]
+    if without := [test.name for test, sheets in zip(tests, each, strict=True) if not sheets]:
+        tell(f"no row is of {' or '.join(without)}, as far as its columns are known; the tables are ours")
         return []
     where = f"{read.name}, " if read.name else ""
     return [replace(sheet, explained=f"{where}{sheet.explained}") for sheets in each for sheet in sheets]

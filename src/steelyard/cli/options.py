@@ -92,6 +92,7 @@ def add_command(
             for word in _no_values(self.params, args):
                 if (here := elsewhere.get(word)) is not None:
                     raise InputError(f"there is no {word} here: {here}")
+            _check_empty(self.params, self.make_parser(ctx).parse_args(args=list(args))[0])
             return super().parse_args(ctx, args)
 
     def call(**given: Any) -> None:
@@ -119,6 +120,25 @@ def _no_values(params: Sequence[Any], args: Sequence[str]) -> Iterator[str]:
         if not is_value:
             yield word
         is_value = not is_value and word in with_value
+
+
+def _check_empty(params: Sequence[Any], given: Mapping[str, Any]) -> None:
+    """Raise InputError for a value that is empty or blank, as of `--out "$UNSET"`.
+
+    `given` has the words as they were typed: of an empty path the type makes the current folder.
+    """
+    for param in params:
+        words = given.get(param.name)
+        if any(isinstance(word, str) and not word.strip() for word in _words(words)):
+            if param.param_type_name == "argument":
+                raise InputError(f"{param.metavar or param.name} is empty; give a value")
+            name = max(param.opts, key=len)
+            raise InputError(f"{name} is empty; give a value, or leave the option out")
+
+
+def _words(given: Any) -> Sequence[Any]:
+    """List the words of an option or argument that may be repeated, or its one word."""
+    return given if isinstance(given, list | tuple) else (given,)
 
 
 def _format_options(params: Sequence[Any], ctx: Any, formatter: Any) -> None:

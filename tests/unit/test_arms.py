@@ -39,6 +39,7 @@ def test_an_arm_is_an_axis() -> None:
         ("mpi=a,a", "are one; give two values"),
         ("colour=red,blue", "there are no arms by 'colour'"),
         ("param.=1,2", "there are no arms by 'param.'"),
+        ("env.STEELYARD_X=a,b", "'STEELYARD_X' is no variable that a launch can be given"),
     ],
 )
 def test_what_is_no_arm(word: str, sentence: str) -> None:

@@ -11,8 +11,10 @@ import pytest
 from described import described
 from few_ops import METHODS, MPI, RULES, SOLO
 from steelyard.base.errors import InputError
+from steelyard.base.secret import MASK
 from steelyard.campaign.jobs import groups_of, job_name
 from steelyard.engines.description import ops_of
+from steelyard.plan.again import with_secrets
 from steelyard.plan.arguments import asked_plan
 from steelyard.plan.plan import Measure, Plan, differences, plan_document, read_plan
 from steelyard.plan.resolve import resolve
@@ -237,3 +239,25 @@ def test_what_cannot_be_included(tmp_path: Path, name: str, words: str) -> None:
     with pytest.raises(InputError) as raised:
         read_plan(path)
     assert words in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"ops": ()}, "ops names no op"),
+        ({"ranks": ""}, "ranks is empty; leave it out"),
+        ({"params": {"root": ()}}, "root has no value"),
+        ({"env": {"STEELYARD_X": "a"}}, "'STEELYARD_X' is no variable"),
+        ({"wrapper": "a '"}, "has a quote without its end"),
+        ({"engine": "steam"}, "engine is 'solo' or 'mpi'"),
+    ],
+)
+def test_a_measure_that_no_file_spells_is_bad_input_all_the_same(keys: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        Measure(**{"ops": ("mpi.bcast",), **keys})
+
+
+def test_a_secret_of_the_environment_that_no_launch_can_get() -> None:
+    plan = Plan(measure=(Measure(ops=("mpi.bcast",), env={"TOKEN": MASK}),))
+    with pytest.raises(InputError, match="env TOKEN has control characters"):
+        with_secrets(plan, {"TOKEN": "a\nb"})

@@ -55,7 +55,7 @@ def test_parse_sizes_refuses(text: str) -> None:
 
 def test_parse_counts() -> None:
     assert units.parse_counts("1,2,2,4", "ranks") == (1, 2, 4)
-    for text in ("0", "two", "", "1,-2"):
+    for text in ("0", "two", "", "1,-2", "\u0662"):
         with pytest.raises(InputError, match="ranks"):
             units.parse_counts(text, "ranks")
 

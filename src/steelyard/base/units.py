@@ -52,8 +52,8 @@ def parse_counts(text: str, what: str) -> tuple[int, ...]:
     InputError.
     """
     try:
-        counts = tuple(dict.fromkeys(int(part) for part in text.split(",")))
-    except ValueError:
+        counts = tuple(dict.fromkeys(int(part) for part in text.encode("ascii").split(b",")))
+    except ValueError:  # of other digits, too, which int() reads
         raise InputError(
             f"'{text}' is not a number of {what}; write whole numbers such as 2 or 1,2,4"
         ) from None

@@ -34,6 +34,10 @@ Value = float | str  # of a parameter
 _AXES = ("bytes", "ranks", "hosts", "ranks_per_host", "threads", "thread_level", "method", "placement")
 
 
+class MeasureError(InputError, ValueError):
+    """A value that no measure can have; the reader of TOML adds the place to a ValueError."""
+
+
 class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     """A product of axes: each op at each size, rank count, thread count and value of each parameter."""
 
@@ -59,7 +63,13 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     beside: bool | None = None  # points of the same size follow each other in a launch, in random order
 
     def __post_init__(self) -> None:
-        """Check what the types do not; msgspec converts the ValueError into its own."""
+        """Check what the types do not. Raises MeasureError."""
+        try:
+            self._check()
+        except ValueError as error:
+            raise MeasureError(str(error)) from None
+
+    def _check(self) -> None:
         if not self.ops:
             raise ValueError("ops names no op")
         for name in _AXES:

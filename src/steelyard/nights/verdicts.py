@@ -23,6 +23,7 @@ from steelyard.show.labels import row_labels, told_by_op
 from steelyard.stats.change_points import Change, find_changes
 from steelyard.stats.night import LEAST_NIGHTS, Screened, nights_needed, screen_tonight
 
+_WIDEST = math.log(1e6)  # of an interval: a wider one is none
 SUSPECT = 0.05  # p of a test case by itself; below, it is worth a confirmation
 
 
@@ -254,6 +255,8 @@ def _verdict(
     margin = math.log1p(asked.margin)
     if not is_known:
         why = f"{screened.nights[column]} earlier nights"
+    elif high - low > _WIDEST:
+        why = "nights are too far apart"
     elif p <= asked.false_alarm and not is_far:
         why = "a night before was as far off"
     elif p <= asked.false_alarm:
@@ -268,7 +271,8 @@ def _verdict(
         verdict, why = _direction(change.estimate, asked), f"since {names[change.at]}"
         estimate, low, high, p = change.estimate, change.low, change.high, change.p
         suspected, is_known = True, True
-    ends = [math.exp(one) for one in (estimate, low, high)] if is_known else [None, None, None]
+    has_ends = is_known and high - low <= _WIDEST
+    ends = [math.exp(one) for one in (estimate, low, high)] if has_ends else [None, None, None]
     return NightVerdict(
         op=row.op,
         bytes=size,

@@ -261,3 +261,9 @@ def test_a_secret_of_the_environment_that_no_launch_can_get() -> None:
     plan = Plan(measure=(Measure(ops=("mpi.bcast",), env={"TOKEN": MASK}),))
     with pytest.raises(InputError, match="env TOKEN has control characters"):
         with_secrets(plan, {"TOKEN": "a\nb"})
+
+
+@pytest.mark.parametrize("seed", [-1, 2**62 + 1])
+def test_a_seed_that_no_engine_can_read(seed: int) -> None:
+    with pytest.raises(InputError, match=f"seed must be from 0 to 4611686018427387904, not {seed}"):
+        Plan(measure=(Measure(ops=("mpi.bcast",)),), seed=seed)

@@ -27,6 +27,7 @@ MOST_SECONDS = (
 )
 
 MOST_LAUNCHES = 10_000  # some hours of nothing but starting
+_MOST_SEED = 2**62  # a launch adds its number, and the engine's whole numbers are below 2**63
 
 Value = float | str  # of a parameter
 
@@ -35,7 +36,7 @@ _AXES = ("bytes", "ranks", "hosts", "ranks_per_host", "threads", "thread_level",
 
 
 class MeasureError(InputError, ValueError):
-    """A value that no measure can have; the reader of TOML adds the place to a ValueError."""
+    """A value that no measure or plan can have; the reader of TOML adds the place to a ValueError."""
 
 
 class Measure(Struct, frozen=True, forbid_unknown_fields=True):
@@ -117,6 +118,8 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("there is no [[measure]], so nothing to measure")
         if not 1 <= self.launches <= MOST_LAUNCHES:
             raise ValueError(f"launches must be from 1 to {MOST_LAUNCHES}")
+        if self.seed is not None and not 0 <= self.seed <= _MOST_SEED:
+            raise MeasureError(f"seed must be from 0 to {_MOST_SEED}, not {self.seed}")
         if not re.fullmatch(r"[\w.+-]{1,100}", self.name) or self.name.startswith("."):
             raise ValueError("name has letters, digits, '_', '-', '+' and '.', and does not begin with a '.'")
         if self.yield_ not in ("real", "none"):

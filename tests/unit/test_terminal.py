@@ -7,7 +7,7 @@ import io
 import pytest
 
 from steelyard.show.sheet import BAD, WARN, Line, Sheet, number, remark, without_empty, words
-from steelyard.show.terminal import Paper, paper_of, prose_text, sheet_text, spell
+from steelyard.show.terminal import Paper, folded, paper_of, prose_text, sheet_text, spell
 
 SHEET = Sheet(
     "mpi.pingpong",
@@ -82,13 +82,41 @@ def test_a_pipe_has_fields() -> None:
     assert all(line == line.rstrip() for line in text.splitlines())
 
 
-def test_a_pipe_is_as_wide_as_columns_says() -> None:
-    text = sheet_text(SHEET, Paper(52))
-    assert len(text.splitlines()) == 8
-    assert max(map(len, text.splitlines())) <= 52
-    assert "batch      1MiB  87.1us   1%   131us  83 % of the t…" in text
-    narrow = sheet_text(SHEET, Paper(10))
-    assert "batch      1MiB  87.1us   1%   131us  …" in narrow
+@pytest.mark.parametrize("columns", [10, 52, 80])
+def test_a_line_of_a_pipe_is_whole_whatever_columns_says(columns: int) -> None:
+    def rows(text: str) -> list[str]:
+        return [line for line in text.splitlines() if not line.startswith("#")]
+
+    assert rows(sheet_text(SHEET, Paper(columns))) == rows(sheet_text(SHEET, Paper()))
+
+
+@pytest.mark.parametrize("width", [44, 60, 80])
+def test_the_name_of_an_op_is_not_broken(width: int) -> None:
+    names = ("omp.task_barrier", "omp.worksharing_loop", "omp.for")
+    sheet = Sheet(
+        "OpenMP",
+        "",
+        (words("op"), words("test case"), number("time", strong=True), number("overhead"), remark()),
+        tuple(Line((name, "schedule=static chunk=8", "154 ns", "120 ns", "not converged")) for name in names),
+    )
+    lines = sheet_text(sheet, Paper(width, is_pipe=False)).splitlines()
+    assert all(any(line.startswith(name) for line in lines) for name in names)
+    assert max(map(len, lines)) <= width
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("run 'steelyard run mpi.barrier' again", "run\n  'steelyard run mpi.barrier'\n  again"),
+        ("it took 203 ns and then, 14 us", "it took 203 ns and then,\n  14 us"),
+        ("  steelyard run mpi.pingpong --bytes 8", "  steelyard run mpi.pingpong --bytes 8"),
+        ("results/run-20261123-101500-and-more is full", "results/run-20261123-101500-and-more\n  is full"),
+        ("short", "short"),
+    ],
+)
+def test_a_message_is_folded_at_its_words(text: str, shown: str) -> None:
+    assert folded(text, 29) == shown
+    assert folded(text, None) == text
 
 
 @pytest.mark.parametrize(("encoding", "mark"), [("utf-8", "±"), ("latin-1", "±"), ("ascii", "+-")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import os
@@ -13,13 +14,14 @@ import msgspec
 
 from steelyard.base.errors import InputError
 from steelyard.base.foreign import visible
-from steelyard.show.terminal import ERRORS, MARK, Paper, paper_of, sheet_text
+from steelyard.show.terminal import ERRORS, MARK, Paper, folded, paper_of, sheet_text
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from steelyard.show.sheet import Sheet
 
+_USUAL_SIZE = (80, 24)  # of a terminal that does not say it
 _PLAIN_WIDTH = 110  # of drawings if stdout is no terminal: a file or a pipe has no width
 
 
@@ -64,8 +66,17 @@ def say(text: str = "") -> None:
 
 
 def tell(text: str) -> None:
-    """Write lines on stderr, as `say` does."""
-    print(_visible_lines(text), file=sys.stderr)  # noqa: T201
+    """Write lines on stderr, as `say` does; on a terminal each is folded at its words."""
+    columns = shutil.get_terminal_size(_size_of_stderr()).columns if sys.stderr.isatty() else None
+    lines = (folded(line, columns) for line in _visible_lines(text).split("\n"))
+    print("\n".join(lines), file=sys.stderr)  # noqa: T201
+
+
+def _size_of_stderr() -> tuple[int, int]:
+    """Return the size of the terminal at stderr, which is there where stdout is a pipe."""
+    with contextlib.suppress(OSError, ValueError):
+        return os.get_terminal_size(sys.stderr.fileno())
+    return _USUAL_SIZE
 
 
 def _visible_lines(text: str) -> str:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import re
-import textwrap
 from collections.abc import Iterator, Sequence
 
 from steelyard.base.diagnostic import NOTE, Diagnostic
-from steelyard.show.terminal import GLUE
-
-_UNIT = re.compile(r"(?<=\d) ")  # between a number and its unit
-INDENT = "  "  # of each line of a paragraph except the first
+from steelyard.show.terminal import folded
 
 
 def diagnostic_text(
@@ -30,11 +25,4 @@ def diagnostic_text(
         why = f"This may be why: {', '.join(explained)}. " if explained else ""
         about = f"{where}: " if where else ""
         text = f"{one.severity}: {about}{one.what}. {one.evidence} {why}{one.remedy}"
-        lines = textwrap.fill(
-            _UNIT.sub(GLUE, text),
-            width,
-            subsequent_indent=INDENT,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        yield lines.replace(GLUE, " ")
+        yield folded(text, width)

@@ -24,7 +24,11 @@ GAP = 2  # blanks between columns
 LEAST_WORDS = 12  # letters that a column of words keeps, if its longest part has so many
 LEAST_REMARK = 24  # letters beside a line; with fewer, a remark stands below it
 INDENT = 4  # of a remark below a line
+FOLD = "  "  # before each line of a message but the first
 GLUE = "\u00a0"  # a blank at which lines do not break
+_UNIT = re.compile(r"(?<=\d) ")  # between a number and its unit
+_QUOTED = re.compile(r"'[^']*'")  # a command, a name or a path
+_OP_NAME = re.compile(r"[a-z]+(\.\w+)+")
 
 BOLD = "1"
 STYLES = {WARN: "33", BAD: "31", DIM: "2"}
@@ -119,9 +123,28 @@ def _wrapped(text: str, width: int | None) -> list[str]:
     if width is None or len(text) <= width:
         return [text]
     words = (chunk for word in text.split() for chunk in _chunks(word, width))
-    glued = re.sub(r"(?<=\d) ", GLUE, " ".join(words))  # a number and its unit stay together
+    glued = _UNIT.sub(GLUE, " ".join(words))
     lines = textwrap.wrap(glued, max(1, width), break_on_hyphens=False)
     return [line.replace(GLUE, " ") for line in lines]
+
+
+def folded(text: str, width: int | None) -> str:
+    """Fold a message at its words: what is quoted stays on one line if it fits there, and no word is broken.
+
+    A text that begins with a blank, as a command on its own line does, stays one line.
+    """
+    if width is None or len(text) <= width or text[:1].isspace():
+        return text
+    most = width - len(FOLD)
+    glued = _QUOTED.sub(lambda one: one[0] if len(one[0]) > most else one[0].replace(" ", GLUE), text)
+    lines = textwrap.fill(
+        _UNIT.sub(GLUE, glued),
+        width,
+        subsequent_indent=FOLD,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return lines.replace(GLUE, " ")
 
 
 def _chunks(word: str, width: int) -> list[str]:
@@ -174,8 +197,8 @@ def narrowed(sheet: Sheet, most: int | None) -> Sheet:
 
 
 def _has_room(sheet: Sheet, most: int | None) -> bool:
-    """Do its columns fit side by side?"""
-    widths = _widths(_body(sheet), _whole_lines(sheet), most)
+    """Do its columns fit side by side, with the names of ops in one piece?"""
+    widths = _widths(_body(sheet), _whole_lines(sheet), most, breaks_names=False)
     return most is None or sum(widths) + GAP * (len(widths) - 1) <= most
 
 
@@ -226,27 +249,37 @@ def _beside(
     return (" " * GAP).join(cells)
 
 
-def _widths(body: Sequence[Column], lines: Sequence[tuple[str, ...]], most: int | None) -> list[int]:
+def _widths(
+    body: Sequence[Column],
+    lines: Sequence[tuple[str, ...]],
+    most: int | None,
+    *,
+    breaks_names: bool = True,
+) -> list[int]:
     """Compute the width of each column.
 
     If there is no room, headings of numbers are broken first, then columns of words become narrower, the
-    widest first. Numbers stay whole.
+    widest first. The names of ops are broken last, and only if that is allowed. Numbers stay whole.
     """
-    widths, least = [], []
+    widths, least, broken = [], [], []
     for i, column in enumerate(body):
         cells = max((len(cells[i]) for cells in lines), default=0)
         heading = column.name.split()
         widths.append(max([cells, *map(len, heading)]))
         if column.kind == NUMBER:
-            least.append(max(cells, _longest_piece(heading)))
+            broken.append(max(cells, _longest_piece(heading)))
+            least.append(broken[-1])
         else:
-            words = (word for line in lines for word in line[i].split())
-            least.append(min(_longest_piece([*words, *heading]), LEAST_WORDS))
+            words = [word for line in lines for word in line[i].split()]
+            broken.append(min(_longest_piece([*words, *heading]), LEAST_WORDS))
+            names = (len(word) for word in words if _OP_NAME.fullmatch(word))
+            least.append(max(broken[-1], max(names, default=0)))
+    steps = ((NUMBER, least), (WORDS, least), *(((WORDS, broken),) if breaks_names else ()))
     over = sum(widths) + GAP * (len(widths) - 1) - (most or 0)
-    for kind in (NUMBER, WORDS) if most is not None else ():
+    for kind, ends in steps if most is not None else ():
         chosen = [i for i, column in enumerate(body) if column.kind == kind]
-        while over > 0 and any(widths[i] > least[i] for i in chosen):
-            widths[max(chosen, key=lambda i: (widths[i] > least[i], widths[i]))] -= 1
+        while over > 0 and any(widths[i] > ends[i] for i in chosen):
+            widths[max(chosen, key=lambda i: (widths[i] > ends[i], widths[i]))] -= 1
             over -= 1
     return widths
 
@@ -271,8 +304,7 @@ def _piped(sheet: Sheet, paper: Paper) -> Iterator[str]:
         widths[0] = max(widths[0], len(headings[0]) + len(MARK))
         yield MARK + _beside(headings, body, [widths[0] - len(MARK), *widths[1:]])
     for one, (_, tail) in zip(fields, lines, strict=True):
-        row = _beside(one, body, widths) + " " * GAP
-        yield _cut(row + tail, paper, len(row))
+        yield _beside(one, body, widths) + " " * GAP + tail
     for note in sheet.notes:
         yield from prose_text(note, paper).splitlines()
 
@@ -280,14 +312,6 @@ def _piped(sheet: Sheet, paper: Paper) -> Iterator[str]:
 def _field(text: str, column: Column) -> str:
     """Write one word: `154 ns` as `154ns`, `schedule=static chunk=8` as `schedule=static_chunk=8`."""
     return ("" if column.kind == NUMBER else "_").join(text.split()) or NOTHING
-
-
-def _cut(row: str, paper: Paper, least: int) -> str:
-    """Cut a line at the width of the paper, but keep its first `least` letters."""
-    more = spell("…", paper.encoding)
-    if paper.width is None or len(row) <= max(paper.width, least + len(more)):
-        return row
-    return row[: max(paper.width - len(more), least)] + more
 
 
 def _body(sheet: Sheet) -> list[Column]:

@@ -185,9 +185,10 @@ def _overhead(construct: Floats, reference: Floats) -> Estimate:
     ("value", "low", "high", "words", "above"),
     [
         (4.32, 4.1, 4.51, ("4.32 ns", "4.10 – 4.51 ns"), 4.32),
-        (116.0, -13e3, 21.6e3, ("not above", "below 21.6 us"), None),
-        (-0.334, -0.339, -0.329, ("not above", "-"), None),
-        (0.0, 0.0, 0.0, ("not above", "-"), None),
+        (116.0, -13e3, 21.6e3, ("≤ 21.6 us", "-"), None),
+        (-0.334, -0.339, -0.329, ("none", "-"), None),
+        (0.0, 0.0, 0.0, ("none", "-"), None),
+        (4.32, -1.0, None, ("unknown", "-"), None),
         (4.32, None, None, ("4.32 ns", "-"), 4.32),  # one launch without an interval
         (None, None, None, ("-", "-"), None),
     ],
@@ -219,4 +220,4 @@ def test_a_column_of_overheads_only_where_there_are_some() -> None:
     above = Beyond(reference="r", corrected=120.0, corrected_low=114.0, corrected_high=126.0)
     assert column.cell(renew(call, facets=(*call.facets, above))) == "120 ns ± 5.0 %"
     not_above = Beyond(reference="r", corrected=120.0, corrected_low=-9.0, corrected_high=126.0)
-    assert column.cell(renew(call, facets=(*call.facets, not_above))) == "not above"
+    assert column.cell(renew(call, facets=(*call.facets, not_above))) == "≤ 126 ns"

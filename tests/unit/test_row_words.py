@@ -28,7 +28,7 @@ def said(row: Row, launches: int = 0) -> str:
 
 
 LOST = launch(2, status="failed", why="hang: no sample for 20 s", median=None)
-MODES = (RowMode(1000.0, 0.83), RowMode(1500.0, 0.17))
+MODES = (RowMode(1000.0, 0.83, low=980.0, high=1015.0), RowMode(1500.0, 0.17, low=1440.0, high=1550.0))
 
 
 @pytest.mark.parametrize(
@@ -39,18 +39,21 @@ MODES = (RowMode(1000.0, 0.83), RowMode(1500.0, 0.17))
         ({"flag": "UNSETTLED", "flags": ("UNSETTLED",)}, "not converged"),
         (
             {"flags": ("TIME",), "launches": (launch(1), launch(2, flag="TIME"), launch(3))},
-            "time limit 1/3",
+            "time limit in 1 of 3 launches",
         ),
         ({"flags": ("TIME",), "launches": (launch(1, flag="TIME"),)}, "time limit"),
-        ({"flags": ("NOISY",), "modes": MODES}, "83 % of the time; 17 %: 1.50 us"),
-        ({"flags": ("NOISY",), "modes": MODES, "typical_mode": 1}, "17 % of the time; 83 %: 1.00 us"),
+        ({"flags": ("NOISY",), "modes": MODES}, "in 83 % of the time; 1.50 us ± 4.0 % in 17 %"),
+        (
+            {"flags": ("NOISY",), "modes": MODES, "typical_mode": 1},
+            "in 17 % of the time; 1.00 us ± 2.0 % in 83 %",
+        ),
         (
             {
                 "flags": ("NOISY",),
                 "launch_count": 4,
                 "modes": (RowMode(1e2, 0.5, launches=2), RowMode(1e4, 0.5, launches=2)),
             },
-            "50 % of launches; 50 %: 10.0 us",
+            "in 50 % of launches; 10.0 us in 50 %",
         ),
         ({"flags": ("NOISY",), "slow_share": 0.16}, "16 % of samples over 3 x the median"),
         ({"flags": ("SETTLED",), "modes": MODES}, ""),

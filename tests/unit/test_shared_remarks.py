@@ -57,11 +57,11 @@ def test_what_most_rows_share_is_a_note(rows: list[Row], note: str) -> None:
 def test_what_few_rows_have_stays_in_them() -> None:
     found = told([limited(1), limited(1), *[row()] * 3])
     assert found.notes == ()
-    assert found.texts == ("time limit 1/6",) * 2 + ("",) * 3
+    assert found.texts == ("time limit in 1 of 6 launches",) * 2 + ("",) * 3
 
 
 def test_a_single_row_keeps_its_remark() -> None:
-    assert told([limited(1)]).texts == ("time limit 1/6",)
+    assert told([limited(1)]).texts == ("time limit in 1 of 6 launches",)
 
 
 def test_each_rival_has_its_own_note() -> None:

@@ -16,7 +16,7 @@ SHEET = Sheet(
     (
         Line(("batch", "8 B", "154 ns", "3 %", "201 ns", "")),
         Line(("batch", "64 KiB", "7.11 us", "10 %", "9.80 us", "not converged"), WARN),
-        Line(("batch", "1 MiB", "87.1 us", "1 %", "131 us", "83 % of the time; 17 %: 131 us"), WARN),
+        Line(("batch", "1 MiB", "87.1 us", "1 %", "131 us", "in 83 % of the time; 131 us in 17 %"), WARN),
         Line(("epoch", "1 MiB", "failed in 3 of 10 launches: wrong data on rank 1, byte 17 is 3"), BAD),
         Line(("epoch", "4 MiB", "187 us", "1 %", "-", "")),
     ),
@@ -47,7 +47,7 @@ def test_a_terminal_is_told_a_group_once() -> None:
         "method   bytes     time     ±      p99\n"
         "batch      8 B   154 ns   3 %   201 ns\n"
         "        64 KiB  7.11 us  10 %  9.80 us  not converged\n"
-        "         1 MiB  87.1 us   1 %   131 us  83 % of the time; 17 %: 131 us\n"
+        "         1 MiB  87.1 us   1 %   131 us  in 83 % of the time; 131 us in 17 %\n"
         "epoch    1 MiB  failed in 3 of 10 launches: wrong data on rank 1, byte 17 is 3\n"
         "         4 MiB   187 us   1 %        -\n"
         "The first note.\n"
@@ -57,7 +57,7 @@ def test_a_terminal_is_told_a_group_once() -> None:
 def test_a_remark_stands_below_where_there_is_no_room() -> None:
     lines = sheet_text(SHEET, Paper(50, is_pipe=False)).splitlines()
     assert "    not converged" in lines
-    assert "    83 % of the time; 17 %: 131 us" in lines
+    assert "    in 83 % of the time; 131 us in 17 %" in lines
     assert "" not in lines
 
 
@@ -73,7 +73,7 @@ def test_a_pipe_has_fields() -> None:
         ["epoch", "4MiB", "187us"],
     ]
     assert lines[4].split() == ["epoch", "4MiB", "187us", "1%", "-"]
-    assert lines[2].endswith("  83 % of the time; 17 %: 131 us")
+    assert lines[2].endswith("  in 83 % of the time; 131 us in 17 %")
     assert [line for line in text.splitlines() if line.startswith("#")] == [
         "# mpi.pingpong: one way, half the round trip",
         "# method  bytes    time    ±     p99",

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from steelyard.base.junit import Case, Suite
 from steelyard.base.junit import junit_xml as suites_xml
 from steelyard.base.plural import counted
-from steelyard.base.units import format_ratio
 from steelyard.compare.answer import CANNOT_TELL, SLOWER
 from steelyard.compare.verdicts import CaseVerdict
+from steelyard.show.words import ratio_span
 
 
 def junit_xml(title: str, points: Sequence[CaseVerdict], strict: bool) -> bytes:
@@ -29,5 +29,5 @@ def _case(one: CaseVerdict, strict: bool) -> Case:
 def _message(one: CaseVerdict) -> str:
     if one.ratio is None or one.low is None or one.high is None:
         return f"{one.verdict}: {one.why}"
-    ratio, low, high = map(format_ratio, (one.ratio, one.low, one.high))
+    ratio, low, high = ratio_span(one.ratio, one.low, one.high)
     return f"{one.verdict}: ratio {ratio}, from {low} to {high}"

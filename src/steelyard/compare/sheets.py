@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from steelyard.base.plural import plural
-from steelyard.base.units import format_factor, format_ratio
+from steelyard.base.units import format_factor
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
 from steelyard.compare.verdicts import CaseVerdict, Verdicts
 from steelyard.show.sheet import (
@@ -24,6 +24,7 @@ from steelyard.show.sheet import (
     words,
 )
 from steelyard.show.short_names import short_names
+from steelyard.show.words import ratio_span
 
 _TONES = {SLOWER: BAD, FASTER: PLAIN, LITTLE: WARN, SAME: PLAIN, CANNOT_TELL: DIM}
 _NAMED = 3  # sizes of an op in a sentence; more are given as a range
@@ -66,8 +67,7 @@ def interval_words(level: float) -> str:
 
 
 def _line(one: CaseVerdict, several: bool, margin: float) -> Line:
-    ends = (one.ratio, one.low, one.high)
-    numbers = (NOTHING if value is None else format_ratio(value) for value in ends)
+    numbers = ratio_span(one.ratio, one.low, one.high)
     verdict = verdict_words(one.verdict, margin)
     arm = (one.b,) if several else ()
     first = (one.op, one.what, *arm, one.size or NOTHING)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from steelyard.base.junit import Case, Suite
 from steelyard.base.junit import junit_xml as suites_xml
 from steelyard.base.plural import counted, joined, plural
-from steelyard.base.units import format_bytes, format_factor, format_ratio
+from steelyard.base.units import format_bytes, format_factor
 from steelyard.guidelines.verdicts import (
     CANNOT_TELL,
     HOLDS,
@@ -28,6 +28,7 @@ from steelyard.show.sheet import (
     without_empty,
     words,
 )
+from steelyard.show.words import ratio_span
 
 _TONES = {VIOLATED: BAD, HOLDS: PLAIN, CANNOT_TELL: DIM}
 _NAMED = 3  # items in a sentence; the rest is counted
@@ -53,7 +54,7 @@ def case_sheet(title: str, found: CheckedGuidelines, points: Sequence[GuidelineV
                 one.words,
                 one.what,
                 NOTHING if one.bytes is None else format_bytes(one.bytes),
-                *(_end(end) for end in (one.ratio, one.low, one.high)),
+                *ratio_span(one.ratio, one.low, one.high),
                 *([one.verdict] if several else []),
                 f"about {one.launches_needed} launches would decide" if one.launches_needed else "",
             ),
@@ -64,10 +65,6 @@ def case_sheet(title: str, found: CheckedGuidelines, points: Sequence[GuidelineV
     level = f"{100 * (1 - found.false_alarm):g} %"
     explained = f"time of the left side over that of the right, with simultaneous {level} bounds"
     return without_empty(Sheet(title, explained, columns, tuple(lines), grouped=1))
-
-
-def _end(value: float | None) -> str:
-    return NOTHING if value is None else format_ratio(value)
 
 
 def _summary(found: CheckedGuidelines) -> Sheet:
@@ -145,7 +142,7 @@ def guidelines_junit(title: str, found: CheckedGuidelines, strict: bool) -> byte
     for one in found.points:
         unknown = one.verdict == CANNOT_TELL
         fails = one.verdict == VIOLATED or (strict and unknown)
-        ends = ", ".join(_end(end) for end in (one.ratio, one.low, one.high))
+        ends = ", ".join(ratio_span(one.ratio, one.low, one.high))
         message = f"{one.verdict}: ratio, from, to: {ends}"
         failure, skipped = (message if fails else None), (message if unknown and not fails else None)
         cases.append(Case(one.left, f"{case_words(one)} on {one.ranks} ranks", failure, skipped))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from steelyard.base.plural import counted
-from steelyard.base.units import format_bytes, format_factor, format_ratio
+from steelyard.base.units import format_bytes, format_factor
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
 from steelyard.compare.sheets import interval_words, zero_notes
 from steelyard.nights.verdicts import SUSPECT, Checked, LevelChange, NightVerdict, SettingChange
@@ -22,6 +22,7 @@ from steelyard.show.sheet import (
     without_empty,
     words,
 )
+from steelyard.show.words import ratio_span
 
 _TONES = {SLOWER: BAD, FASTER: PLAIN, LITTLE: WARN, SAME: PLAIN, CANNOT_TELL: DIM}
 _FEW_NIGHTS = 10  # with fewer nights, their number makes the interval wide
@@ -56,8 +57,7 @@ def check_sheet(found: Checked, margin: float) -> Sheet:
 
 
 def _line(one: NightVerdict, margin: float) -> Line:
-    ends = (one.ratio, one.low, one.high)
-    numbers = (NOTHING if value is None else format_ratio(value) for value in ends)
+    numbers = ratio_span(one.ratio, one.low, one.high)
     verdict = f"same within {100 * margin:g} %" if one.verdict == SAME else one.verdict
     return Line(
         (one.op, one.label, one.size or NOTHING, *numbers, verdict, _remark(one)), _TONES[one.verdict]

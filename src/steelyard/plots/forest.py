@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from steelyard.base.plural import counted
-from steelyard.base.units import format_ratio
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
 from steelyard.compare.sheets import verdict_words
 from steelyard.compare.verdicts import CaseVerdict, Verdicts
@@ -11,6 +10,7 @@ from steelyard.plots.axes import drawn_ends, ends_within, log_axis, names_axis
 from steelyard.plots.chart import FULL, Bars, Boxes, Chart, Dots, Key, Mark, Style
 from steelyard.plots.ratios import LEAST_SHOWN
 from steelyard.plots.svg import RULE
+from steelyard.show.words import ratio_span
 
 MOST_ROWS = 40  # a screen; more are in the table
 MARGIN_COLOUR = "#edf3ec"
@@ -100,6 +100,6 @@ def _label(one: CaseVerdict, found: Verdicts) -> str:
 
 
 def _tip(label: str, one: CaseVerdict) -> str:
-    ends = [format_ratio(end) for end in (one.ratio, one.low, one.high) if end is not None]
-    interval = f" ({ends[1]} – {ends[2]})" if len(ends) > 2 else ""
-    return f"{label}\n{one.b} / {one.a}: {ends[0] if ends else '?'}{interval}\n{one.verdict}"
+    ratio, low, high = ratio_span(one.ratio, one.low, one.high)
+    interval = "" if one.low is None else f" ({low} – {high})"
+    return f"{label}\n{one.b} / {one.a}: {ratio}{interval}\n{one.verdict}"

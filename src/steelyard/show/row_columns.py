@@ -67,12 +67,12 @@ def _has_modes(row: Row) -> bool:
 
 
 def _overhead(row: Row) -> str:
-    """`120 ns ± 5 %`; `not above` the reference unless the interval lies above 0."""
+    """`120 ns ± 5 %`; `≤ 126 ns` unless the interval lies above 0."""
     found = row.get(Beyond)
-    if found.corrected is None or found.above is None:
-        return NOTHING if found.corrected is None else "not above"
-    half = half_words(found.corrected, found.corrected_low, found.corrected_high)
-    return time_cell(found.corrected) + ("" if half == NOTHING else f" ± {half}")
+    half = NOTHING
+    if found.above is not None:
+        half = half_words(found.corrected, found.corrected_low, found.corrected_high)
+    return overhead_words(found)[0] + ("" if half == NOTHING else f" ± {half}")
 
 
 def _p99(row: Row) -> str:

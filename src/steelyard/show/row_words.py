@@ -11,7 +11,7 @@ from steelyard.results.facets import LibraryHints, Modes, Ranks, Rate, RuleQuant
 from steelyard.results.row import Row
 from steelyard.show.method_words import AT_LEAST, AT_MOST, bound_sign, method_details, sees_ranks
 from steelyard.show.sheet import NOTHING
-from steelyard.show.words import half_of, half_words, interval_words, mode_unit
+from steelyard.show.words import half_of, half_words, interval_words, mode_unit, mode_value_words
 
 YIELDS = 0.01  # sched_yield per operation: fewer are not mentioned
 ALIKE = 0.01  # p that launches are in random order: by chance, one row in a hundred is named
@@ -125,9 +125,9 @@ def ended_by(row: Row, flag: str) -> tuple[int, int]:
 
 
 def _flag_words(row: Row, flag: str) -> str:
-    """`not converged`, `time limit 3/10`."""
+    """`not converged`, `time limit in 3 of 10 launches`."""
     count, launches = ended_by(row, flag)
-    return FLAG_WORDS[flag] + (f" {count}/{launches}" if 0 < count < launches else "")
+    return FLAG_WORDS[flag] + (f" in {count} of {launches} launches" if 0 < count < launches else "")
 
 
 def _noisy_words(row: Row) -> Iterator[Remark]:
@@ -142,7 +142,7 @@ def _noisy_words(row: Row) -> Iterator[Remark]:
 
 
 def _mode_words(row: Row) -> Iterator[Remark]:
-    """`83 % of launches; 17 %: 131 us`, the typical mode first; or how many samples were slow."""
+    """`in 83 % of launches; 131 us ± 4 % in 17 %`, the typical mode first; or how many samples were slow."""
     modes, typical = row.get(Modes).modes, row.get(Modes).typical_mode
     slow = row.get(Samples).slow_share
     if "NOISY" not in row.flags:
@@ -152,8 +152,8 @@ def _mode_words(row: Row) -> Iterator[Remark]:
             yield Remark("slow", f"{100 * slow:.0f} % of samples over 3 x the median")
         return
     own, others = modes[typical], (*modes[:typical], *modes[typical + 1 :])
-    told = ", ".join(f"{100 * mode.share:.0f} %: {format_time(mode.value)}" for mode in others)
-    yield Remark(OTHER, f"{100 * own.share:.0f} % of {mode_unit(row)}; {told}")
+    told = ", ".join(f"{mode_value_words(mode)} in {100 * mode.share:.0f} %" for mode in others)
+    yield Remark(OTHER, f"in {100 * own.share:.0f} % of {mode_unit(row)}; {told}")
 
 
 def details(row: Row) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from steelyard.base.units import format_bytes, format_rate, format_time, format_values
+from steelyard.base.units import format_bytes, format_rate, format_ratio, format_time, format_values
 from steelyard.results.facets import Beyond, Modes
+from steelyard.results.facets.modes import RowMode
 from steelyard.results.row import Row
 from steelyard.show.sheet import NOTHING
 
@@ -22,12 +23,32 @@ def row_name(row: Row, mpi: bool = True) -> str:
 def overhead_words(beyond: Beyond) -> tuple[str, str]:
     """Format the overhead beyond the reference, and its interval: `4.32 ns`, `4.10 – 4.51 ns`.
 
-    If the interval holds 0: `not above`, `below 21.6 us`. A dash if all of it is below 0.
+    If the interval holds 0, the upper bound: `≤ 21.6 us`. `none` if all of it is below 0, `unknown` if it has
+    no upper end.
     """
     low, high = beyond.corrected_low, beyond.corrected_high
     if beyond.corrected is None or beyond.above is not None:
         return time_words(beyond.corrected), interval_words(low, high)
-    return "not above", f"below {format_time(high)}" if high is not None and high > 0 else NOTHING
+    if high is None:
+        return "unknown", NOTHING
+    return f"≤ {format_time(high)}" if high > 0 else "none", NOTHING
+
+
+SPANNED = 100  # times: an end of an interval that is further from its ratio says that nothing is known there
+
+
+def ratio_span(ratio: float | None, low: float | None, high: float | None) -> tuple[str, str, str]:
+    """Format a ratio and its interval, a dash for what is missing: `1.023`, `0.981`, `1.066`.
+
+    An end more than `SPANNED` times away is `< 1/100` or `> 100`; if both are, the ratio is unknown, too.
+    """
+    if ratio is None or low is None or high is None:
+        first, last, value = (NOTHING if one is None else format_ratio(one) for one in (low, high, ratio))
+        return value, first, last
+    is_low, is_high = low * SPANNED < min(ratio, 1.0), high > SPANNED * max(ratio, 1.0)
+    first = f"< 1/{SPANNED}" if is_low else format_ratio(low)
+    last = f"> {SPANNED}" if is_high else format_ratio(high)
+    return NOTHING if is_low and is_high else format_ratio(ratio), first, last
 
 
 def cycles_words(ns: float | None, hz: float | None) -> str:
@@ -75,13 +96,17 @@ def mode_words(row: Row) -> str:
     unit = f" of {mode_unit(row)}"
     told = []
     for mode in row.get(Modes).modes:
-        half = half_words(mode.value, mode.low, mode.high)
-        width = "" if half == NOTHING else f" ± {half}"
         low, high = mode.share_low, mode.share_high
         span = f" ({100 * low:.0f} to {100 * high:.0f} %)" if low is not None and high is not None else ""
-        told.append(f"{format_time(mode.value)}{width} in {100 * mode.share:.0f} %{unit}{span}")
+        told.append(f"{mode_value_words(mode)} in {100 * mode.share:.0f} %{unit}{span}")
         unit = ""
     return ", ".join(told)
+
+
+def mode_value_words(mode: RowMode) -> str:
+    """`203 ns ± 2 %`: the value of a mode, with half of its own interval."""
+    half = half_words(mode.value, mode.low, mode.high)
+    return format_time(mode.value) + ("" if half == NOTHING else f" ± {half}")
 
 
 def mode_unit(row: Row) -> str:

@@ -12,8 +12,9 @@ from made_results import recorded, rows
 from make_records import FakePoint, steady, write_folder
 from record_lines import LINES, text_of, unsealed
 from steelyard.base.errors import InputError
+from steelyard.export.flat import row_document
 from steelyard.records.job_file import append_records
-from steelyard.records.schema import End
+from steelyard.records.schema import End, Watch
 from steelyard.results.load import load
 from steelyard.results.rows import results
 
@@ -40,6 +41,20 @@ def test_failures_and_gaps_are_rows(
     assert (row.median is None) == (launch_count == 0)
     assert row.bytes == 8
     assert len(row.launches) == 5
+
+
+def test_a_launch_that_ended_badly_is_told_on_the_rows_that_it_measured(tmp_path: Path) -> None:
+    """The same job that goes on in another file, and ends well, has a row without it."""
+    folder = write_folder(tmp_path / "out", [FakePoint("mpi.bcast", steady(1000.0))], launches=3)
+    _, second, third = sorted((folder / "records").glob("*.jsonl"))
+    third.with_name(f"{third.stem}.2.jsonl").write_bytes(third.read_bytes())
+    for path in (second, third):
+        append_records(path, [Watch(host="n1", seconds=1.0, looks=1, cost_ns=1, ending="closing: hang")])
+    (row,) = results(folder)
+    assert (row.status, row.launch_count) == ("ok", 3)
+    assert [one.ending for one in row.launches] == [None, "closing: hang", None]
+    told = row_document(row)["launches"]
+    assert [one["ending"] for one in told] == [None, "closing: hang", None]
 
 
 def test_points_that_were_not_reached_are_rows(tmp_path: Path) -> None:

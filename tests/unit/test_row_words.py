@@ -29,6 +29,7 @@ def said(row: Row, launches: int = 0) -> str:
 
 LOST = launch(2, status="failed", why="hang: no sample for 20 s", median=None)
 MODES = (RowMode(1000.0, 0.83, low=980.0, high=1015.0), RowMode(1500.0, 0.17, low=1440.0, high=1550.0))
+UNCLOSED = "closing: signal 11 (SIGSEGV) on rank 1"
 
 
 @pytest.mark.parametrize(
@@ -58,6 +59,11 @@ MODES = (RowMode(1000.0, 0.83, low=980.0, high=1015.0), RowMode(1500.0, 0.17, lo
         ({"flags": ("NOISY",), "slow_share": 0.16}, "16 % of samples over 3 x the median"),
         ({"flags": ("SETTLED",), "modes": MODES}, ""),
         ({"flags": ("TIME", "DRIFT")}, "time limit; drifts"),
+        ({"launch_count": 1, "launches": (launch(1, ending=UNCLOSED),)}, "launch ended badly"),
+        (
+            {"launch_count": 2, "launches": (launch(1), launch(2, ending=UNCLOSED))},
+            "1/2 launches ended badly",
+        ),
         ({"yields_per_op": 2.3}, "2.3 calls of sched_yield per operation"),
         ({"yields_per_op": 0.001}, ""),
         ({"ci_high": 1660.0}, "noisy: only 5 launches"),

@@ -24,6 +24,12 @@ def limited(count: int, flag: str = "TIME", **keys: Any) -> Row:
     return row(flags=(flag,), launches=launches, launch_count=6, **keys)
 
 
+def unclosed(count: int, of: int) -> Row:
+    """A row of launches of which some ended badly."""
+    endings = ("closing: hang",) * count + (None,) * (of - count)
+    return row(launches=tuple(launch(i, ending=why) for i, why in enumerate(endings)), launch_count=of)
+
+
 WIDE = {"ci_high": 1660.0}
 
 
@@ -42,6 +48,11 @@ WIDE = {"ci_high": 1660.0}
             "± is above 25 % in 3 of 5 rows: 5 launches are too few, --launches 10 adds more.",
         ),
         ([row(launch_count=9, **WIDE)] * 3, "Launches differ, and ± is above 25 %, in all rows."),
+        ([unclosed(2, 2)] * 3, "All launches ended badly, after they had measured, in all rows."),
+        (
+            [unclosed(1, 5), unclosed(2, 5), unclosed(1, 5), row()],
+            "1 to 2 of 5 launches ended badly, after they had measured, in 3 of 4 rows.",
+        ),
         (
             [row(layer="shared memory", transport=name) for name in ("shm", "shm", "sysv, cma")],
             "Messages went by shm or sysv, cma in all rows.",

@@ -55,6 +55,7 @@ class PointLaunch(Struct, frozen=True):
     window_model: str | None = None  # the library's name for a window's memory model
     transport: Transport | None = None  # what carried the messages, if a library chose it
     where: tuple[StuckRank, ...] = ()  # the places of its ranks when it hung
+    ending: str | None = None  # what went wrong in the launch after its last test case
 
     @property
     def values(self) -> FloatArray:
@@ -90,6 +91,7 @@ def load(folder: Path, mapped: Mapper = serially) -> Measured:
     planned = {plan.point: plan for plan in campaign.points}
     plans = dict(planned)
     read, found = read_points(folder, _found, mapped)
+    endings = {file.path.name: watch.ending for file in read.files for watch in file.watches if watch.ending}
     best: dict[tuple[int, int], _Found] = {}
     for one in found:
         kept = best.setdefault((one.point, one.cell.launch), one)
@@ -99,7 +101,8 @@ def load(folder: Path, mapped: Mapper = serially) -> Measured:
             plans[one.point] = _plan_of(one)
     cells: dict[int, list[_Found]] = {index: [] for index in plans}
     for index, launch in sorted(best):
-        cells[index].append(best[index, launch])
+        one = best[index, launch]
+        cells[index].append(replace(one, cell=replace(one.cell, ending=endings.get(one.file))))
     points = tuple(
         PointLaunches(plan, _alike(cells[index], planned.get(index))) for index, plan in plans.items()
     )

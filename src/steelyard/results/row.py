@@ -32,7 +32,8 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
     `time` is its time in the mode that heads the row, None if it never was in that mode. `communication_ns`
     is the share of communicating phases in all phases, of `median`. `began_unix_ns` is the begin of the
     launch, ns since 1970, None if records do not have it. `finishes`: the end of each rank after the first
-    start, for a synchronised method. `where`: the places of its ranks when it hung.
+    start, for a synchronised method. `where`: the places of its ranks when it hung. `ending`: what went wrong
+    in the launch after its last test case, as in MPI_Finalize.
     """
 
     launch: int
@@ -57,6 +58,7 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
     began_unix_ns: int | None = None
     finishes: tuple[float, ...] = ()
     where: tuple[StuckRank, ...] = ()
+    ending: str | None = None
 
 
 def has_time(one: RowLaunch) -> bool:

@@ -197,6 +197,7 @@ def _launch(
         began_unix_ns=(cell.start.start_unix_ns or None) if cell.start else None,
         finishes=() if cell.taken.finishes is None else tuple(cell.taken.finishes.tolist()),
         where=cell.where,
+        ending=cell.ending,
     )
 
 

@@ -90,6 +90,8 @@ def _remarks(row: Row, launches: int) -> Iterator[Remark]:
         yield Remark("drift", "drifts")
     if 0 < row.launch_count < launches and row.status == "ok":
         yield Remark("fewer", f"measured in {row.launch_count} of {launches} launches")
+    if unclosed := ended_badly(row):
+        yield Remark("ending", _unclosed_words(row, unclosed))
     yield from _noisy_words(row)
     if row.transport is not None and row.layer not in (None, MPI):
         yield Remark("transport", f"by {row.transport}")
@@ -122,6 +124,18 @@ def ended_by(row: Row, flag: str) -> tuple[int, int]:
     """Count the launches in which a limit ended a row, and all launches; (0, 0) if that is not known."""
     good = [one for one in row.launches if one.status == "ok"]
     return sum(1 for one in good if one.flag == flag), len(good)
+
+
+def ended_badly(row: Row) -> int:
+    """Count the launches that measured a row and then ended badly, as in MPI_Finalize."""
+    return sum(1 for one in row.launches if one.status == "ok" and one.ending is not None)
+
+
+def _unclosed_words(row: Row, count: int) -> str:
+    """`launch ended badly`, `2/10 launches ended badly`."""
+    if row.launch_count == 1:
+        return "launch ended badly"
+    return f"{count}/{row.launch_count} launches ended badly"
 
 
 def _flag_words(row: Row, flag: str) -> str:

@@ -9,7 +9,7 @@ from steelyard.base.cpulist import cpu_set
 from steelyard.base.units import format_factor
 from steelyard.results.facets import Ranks, Samples
 from steelyard.results.row import Row
-from steelyard.show.row_words import NOISY, Remark, ended_by
+from steelyard.show.row_words import NOISY, Remark, ended_badly, ended_by
 
 LEAST = 3  # rows that share a remark before a note replaces it
 MOST = 0.5  # ... and the least fraction of the rows
@@ -96,6 +96,12 @@ def _differ(_: Sequence[Row], where: str) -> str:
     return f"launches differ, and ± is above {100 * NOISY:.0f} %, in {where}"
 
 
+def _unclosed(rows: Sequence[Row], where: str) -> str:
+    counts, totals = [ended_badly(row) for row in rows], [row.launch_count for row in rows]
+    how_many = "all" if counts == totals else f"{_span(counts, str)} of {_span(totals, str)}"
+    return f"{how_many} launches ended badly, after they had measured, in {where}"
+
+
 def _carried(rows: Sequence[Row], where: str) -> str:
     return f"messages went by {' or '.join(dict.fromkeys(row.transport or '' for row in rows))} in {where}"
 
@@ -126,5 +132,6 @@ _SHARED: dict[str, Callable[[Sequence[Row], str], str]] = {
     "fewer": _fewer,
     "few": _few,
     "differ": _differ,
+    "ending": _unclosed,
     "transport": _carried,
 }

@@ -82,6 +82,23 @@ def test_the_cause_is_told_by_what_was_said(code: int, said: str, starved: bool,
     assert cause_of_death(code, said, ["/usr/bin/mpiexec", "-n", "2"], starved=starved) == why
 
 
+_LITTLE = "16 MiB of 16 MiB free in /dev/shm for 2 ranks"
+
+
+@pytest.mark.parametrize(
+    ("number", "phase", "why"),
+    [
+        (11, LaunchPhase.STARTING, f"start-up: shared memory: signal 11 (SIGSEGV) on rank 1, with {_LITTLE}"),
+        (7, LaunchPhase.STARTING, f"start-up: shared memory: signal 7 (SIGBUS) on rank 1, with {_LITTLE}"),
+        (8, LaunchPhase.STARTING, "start-up: signal 8 (SIGFPE) on rank 1"),
+        (11, LaunchPhase.MEASURING, "signal 11 (SIGSEGV) on rank 1"),
+    ],
+)
+def test_a_library_that_found_little_shared_memory(number: int, phase: LaunchPhase, why: str) -> None:
+    said = f"steelyard: rank 1: died of signal {number} in no point\n"
+    assert cause_of_death(139, said, ["mpiexec"], phase=phase, little_shm=_LITTLE) == why
+
+
 def test_a_node_that_is_lost_before_anything_began() -> None:
     why = cause_of_death(205, _ORTE, ["mpiexec"], phase=LaunchPhase.STARTING)
     assert why == "start-up: node: mpiexec has lost h2"

@@ -43,6 +43,8 @@ _BY_TASK = re.compile(
 _BY_RANKS = re.compile(r"RANK (?P<rank>\d+) PID \d+ RUNNING AT \S+\s+=\s+KILLED BY SIGNAL: (?P<signal>\d+)")
 _BY_PID = re.compile(r"PID (\d+) RUNNING AT (?:.|\n)*?EXIT STRING: .*\(signal (\d+)\)")
 _BY_LAUNCHERS = (signal.SIGTERM, signal.SIGKILL)  # with which launchers end the others when a rank has left
+# Of what libraries die that get no memory in /dev/shm: of a page that is not there, or of an address of none.
+_BY_NO_ROOM = (signal.SIGBUS, signal.SIGSEGV)
 # Slurm's messages when it ends our job: a launch that died then says nothing about its test case.
 _JOB_ENDS = re.compile(
     r"Unable to create step for job \d+: (?:Job/step already completing or completed|Expired or invalid job)"
@@ -121,12 +123,14 @@ def cause_of_death(
     phase: LaunchPhase = LaunchPhase.MEASURING,
     starved: bool = False,
     spans: bool = False,
+    little_shm: str | None = None,
 ) -> str:
     """Find why a launch died, from its exit code (negative: a signal) and the output of its ranks and its
     launcher.
 
     `places` are those of its ranks, as far as it wrote them; `phase` is the one in which it died; `starved`:
     the kernel of this host ended processes for lack of memory meanwhile; `spans`: it was over several hosts.
+    `little_shm`: what was free in /dev/shm, if that is little.
     """
     launcher = Path(command[0]).name
     known = partial(known_cause, said, command, starting=phase is LaunchPhase.STARTING, spans=spans)
@@ -138,7 +142,10 @@ def cause_of_death(
         number, who = killed
         if number == signal.SIGKILL and (starved or _STARVED.search(said)):
             return f"{phase.word}memory: the kernel ended {who}, for there was none left"
-        return f"{phase.word}signal {number} ({_name(number)}) on {who}{quoted(said)}"
+        words = f"signal {number} ({_name(number)}) on {who}"
+        if little_shm and number in _BY_NO_ROOM and phase is LaunchPhase.STARTING:
+            return f"{phase.word}shared memory: {words}, with {little_shm}{quoted(said)}"
+        return f"{phase.word}{words}{quoted(said)}"
     if told := _told(said) or known(rows=(EXIT,)):
         return f"{phase.word or 'abort: '}{told.removeprefix('abort: ')}"
     when = {

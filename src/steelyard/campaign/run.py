@@ -44,8 +44,8 @@ from steelyard.campaign.hold import Hold
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob, alike, plan_jobs
 from steelyard.campaign.lock import Lock
 from steelyard.campaign.patience import patience_seconds, phase_of, silent_words
+from steelyard.campaign.room import little_shared_memory, room_notes, settings_now
 from steelyard.campaign.spread import Spread, Waits, spread_of, spread_words
-from steelyard.campaign.started import LIBRARIES
 from steelyard.campaign.where import ask_ranks, held_words
 from steelyard.engines.build import Engine
 from steelyard.launch.command import LaunchCommand, plan_launch
@@ -57,9 +57,8 @@ from steelyard.records.campaign_file import CampaignFile, PlannedPoint
 from steelyard.records.follow import Tail
 from steelyard.records.job_file import JobFile, append_records, create_records
 from steelyard.records.schema import SCHEMA, End, Job, JobMpi, StuckRank, Watch
-from steelyard.system.kernel_settings import oom_kills, read_settings
+from steelyard.system.kernel_settings import oom_kills
 from steelyard.system.leftovers import Leftovers
-from steelyard.system.machine import read_machine
 from steelyard.system.other_processes import Watcher
 from steelyard.system.process import Child
 from steelyard.system.reach import unreachable
@@ -176,7 +175,8 @@ def _run_job(job: _Job) -> int:
     engine = job.setup.engines[group.mpi]
     setup = job.setup
     launch = plan_launch(engine, setup.machine, group.request(job.plan), allocation=setup.allocation)
-    job.listener(JobStarted(planned.launch, planned.name, planned.points, launch.notes))
+    notes = (*launch.notes, *room_notes(group))
+    job.listener(JobStarted(planned.launch, planned.name, planned.points, notes))
     spared = [point for point in points if point.point in job.lessons.spared]
     points = [point for point in points if point.point not in job.lessons.spared]
     while points or spared:
@@ -270,18 +270,9 @@ def _job_record(
         hosts=launch.hosts,
         notes=launch.notes,
         points=tuple(point.point for point in points),
-        settings=_settings(),
+        settings=settings_now(),
         given=given_variables(os.environ, dict(job.planned.group.env), unset=launch.unset),
     )
-
-
-def _settings() -> dict[str, Any]:
-    """Read the settings of this system as the job begins, as far as it shows them."""
-    machine = msgspec.to_builtins(read_machine())
-    told = {name: machine[name] for name in ("governor", "smt", "thp", "cpu_quota", "load")}
-    told |= msgspec.to_builtins(read_settings())
-    told |= {name: os.environ.get(name) for name in LIBRARIES}
-    return {name: value for name, value in told.items() if value is not None}
 
 
 def _watch(
@@ -346,7 +337,10 @@ def _watch(
     is_late = is_late or (hang is not None and not plans and not closing)  # it went on while it was stopped
     why = None if is_late else hang
     if why is None and not is_late and (plans or code != 0) and not job_ends(said):
-        why = cause_of_death(code or 0, said, command, places, phase=phase, starved=starved, spans=spans)
+        little = little_shared_memory(job.planned.group, tail.job and tail.job.settings.get("shm_bytes"))
+        why = cause_of_death(
+            code or 0, said, command, places, phase=phase, starved=starved, spans=spans, little_shm=little
+        )
     ending = why if phase is LaunchPhase.CLOSING else None
     watch = msgspec.structs.replace(watcher.record(host, ours), complaints=complained)
     _conclude_launch(job, tail, watch, ending)

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from steelyard.base.diagnostic import WARNING, check
-from steelyard.base.limits import COARSE_TIMER_NS, LEAST_SHM
+from steelyard.base.limits import COARSE_TIMER_NS, little_shm
 from steelyard.base.plural import counted
-from steelyard.base.units import format_memory
 from steelyard.checks.evidence import Evidence, listed, mpi_name
 from steelyard.records.kinds import FAULT, INSTRUMENT, MPI, NOISE, WORK
 from steelyard.results.load import PointLaunch
@@ -38,14 +37,7 @@ def shared_memory(seen: Evidence) -> str | None:
     """Find test cases of MPI that began with less than libraries map for so many ranks."""
 
     def told(cell: PointLaunch) -> str | None:
-        room = cell.job.settings.get("shm_bytes")
-        if not (isinstance(room, list | tuple) and len(room) == 2 and all(isinstance(n, int) for n in room)):
-            return None
-        ranks = _ranks_here(cell, seen)
-        if ranks < 2 or room[1] >= LEAST_SHM * ranks:
-            return None
-        free = f"{format_memory(room[1])} of {format_memory(room[0])} free"
-        return f"{free} in /dev/shm for {counted(ranks, 'rank')}"
+        return little_shm(cell.job.settings.get("shm_bytes"), _ranks_here(cell, seen))
 
     return _told_of(seen, told, _sends_by_mpi)
 

@@ -174,6 +174,21 @@ def test_plot(steelyard: Steelyard, mine: Path, tmp_path: Path) -> None:
     assert steelyard("plot", mine, "--out", tmp_path / "one.svg").out == f"{tmp_path / 'one.svg'}\n"
 
 
+def test_the_file_that_is_named_is_written_however_many_figures_there_are(
+    steelyard: Steelyard, tmp_path: Path
+) -> None:
+    fakes = [
+        FakePoint("mpi.pingpong", steady(1e3 + size), bytes=size, mpi=mpi)
+        for size in (8, 64)
+        for mpi in ("openmpi-4.1.4", "mpich-4.0.2")
+    ]
+    write_folder(tmp_path / "two", fakes, launches=6)
+    said = steelyard("plot", tmp_path / "two", "--out", tmp_path / "latency.svg")
+    names = ("latency.svg", "latency-mpi.pingpong-ratio.svg")
+    assert said.out.splitlines() == [str(tmp_path / name) for name in names]
+    assert all((tmp_path / name).is_file() for name in names)
+
+
 def test_run_to_a_format_prints_nothing_else(steelyard: Steelyard, tmp_path: Path) -> None:
     said = steelyard("run", "self.empty", *FIXED, "--out", tmp_path / "o", "--to", "csv")
     assert said.out == (tmp_path / "o" / "results.csv").read_text()

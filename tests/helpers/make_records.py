@@ -156,32 +156,10 @@ def write_folder(
             jobs.setdefault(key, []).append((index, point))
     for (launch, mpi, ranks, threads, omp, placement), members in jobs.items():
         job_name = f"l{launch:02d}-{mpi or 'solo'}-n{ranks}{f'-t{threads}' if threads > 1 else ''}{omp}"
-        where = cpus
         if placement is not None:
             job_name += f"-{placement.name}"
-        if placement is not None and placement.cpus:
-            where = [str(cpu) for cpu in placement.cpus].__getitem__
-        job, start = _heads(job_name, launch, mpi, ranks, where, hosts, preset)
-        job = msgspec.structs.replace(job, threads=threads)
-        start = msgspec.structs.replace(
-            start,
-            start_unix_ns=began_ns + launch * 60_000_000_000,
-            clock=msgspec.structs.replace(start.clock, name=clock),
-        )
-        if placement is not None:
-            job = msgspec.structs.replace(job, placement=placement.text, cpus=placement.cpus)
-        if placement is not None and placement.hosts:
-            half = ranks // 2
-            places = tuple(
-                msgspec.structs.replace(place, host=placement.hosts[place.rank >= half])
-                for place in start.places
-            )
-            start = msgspec.structs.replace(start, places=places)
-            job = msgspec.structs.replace(job, hosts=tuple(dict.fromkeys(placement.hosts)))
-        records: list[Record] = [job, start]
-        for index, point in members:
-            records += _point_records(rng, launch, index, point)
-        write_records(folder / "records" / f"{job_name}.jsonl", records)
+        path = folder / "records" / f"{job_name}.jsonl"
+        write_job(path, rng, launch, members, cpus, hosts, preset, began_ns, clock)
     campaign = {
         "schema": 1,
         "name": name,
@@ -194,6 +172,48 @@ def write_folder(
     }
     (folder / "campaign.json").write_bytes(msgspec.json.encode(campaign))
     return folder
+
+
+def write_job(
+    path: Path,
+    rng: np.random.Generator,
+    launch: int,
+    members: Sequence[tuple[int, FakePoint]],
+    cpus: Callable[[int], str] = str,
+    hosts: Callable[[int], str] = lambda rank: "vm",
+    preset: str | None = None,
+    began_ns: int = BEGAN_NS,
+    clock: str = "monotonic",
+    known: dict[str, Any] | None = None,
+) -> None:
+    """Writes the file of one launch, named after the job: points with their numbers, all started alike.
+
+    `known` are keys of the job's record that are not made up.
+    """
+    first = members[0][1]
+    placement, where = first.placement, cpus
+    if placement is not None and placement.cpus:
+        where = [str(cpu) for cpu in placement.cpus].__getitem__
+    job, start = _heads(path.stem, launch, first.mpi, first.ranks, where, hosts, preset)
+    job = msgspec.structs.replace(job, threads=first.threads, **known or {})
+    start = msgspec.structs.replace(
+        start,
+        start_unix_ns=began_ns + launch * 60_000_000_000,
+        clock=msgspec.structs.replace(start.clock, name=clock),
+    )
+    if placement is not None:
+        job = msgspec.structs.replace(job, placement=placement.text, cpus=placement.cpus)
+    if placement is not None and placement.hosts:
+        half = first.ranks // 2
+        places = tuple(
+            msgspec.structs.replace(place, host=placement.hosts[place.rank >= half]) for place in start.places
+        )
+        start = msgspec.structs.replace(start, places=places)
+        job = msgspec.structs.replace(job, hosts=tuple(dict.fromkeys(placement.hosts)))
+    records: list[Record] = [job, start]
+    for index, point in members:
+        records += _point_records(rng, launch, index, point)
+    write_records(path, records)
 
 
 def write_records(path: Path, records: Sequence[Record]) -> None:

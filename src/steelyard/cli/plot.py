@@ -42,7 +42,7 @@ class PlotOptions:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="the file; if there are several, the names of all begin with it; default: in DIR",
+            help="the file of the first figure; further ones add their names to it; default: all in DIR",
         ),
     ] = None
     op: Annotated[
@@ -67,8 +67,7 @@ def plot(options: PlotOptions) -> None:
     figures = list(figures_of(group_items(items), ratios))
     if not figures:
         raise InputError(f"nothing in '{options.folders[0]}' has a number to draw; 'steelyard show' says why")
-    out = options.out or options.folders[0] / f"figure.{to}"
-    for path, figure in zip(_paths(out, figures, always_named=options.out is None), figures, strict=True):
+    for path, figure in zip(_paths(options, to, figures), figures, strict=True):
         data = FIGURE_FORMATS[to](figure)
         try:
             write_whole(path, data)
@@ -89,8 +88,8 @@ def _chosen(items: Sequence[Shown], ops: Sequence[str]) -> list[Shown]:
     return [item for item in items if not ops or any(fnmatch.fnmatch(item.row.op, one) for one in ops)]
 
 
-def _paths(out: Path, figures: Sequence[Figure], always_named: bool) -> list[Path]:
-    """Name a file for each figure: one path, or the figure's name added to it if there are several."""
-    if len(figures) == 1 and not always_named:
-        return [out]
-    return [out.with_name(f"{out.stem}-{figure.name}{out.suffix}") for figure in figures]
+def _paths(options: PlotOptions, to: str, figures: Sequence[Figure]) -> list[Path]:
+    """Name a file for each figure: the first has the path that was given, others add their names to it."""
+    out = options.out or options.folders[0] / f"figure.{to}"
+    named = [out.with_name(f"{out.stem}-{figure.name}{out.suffix}") for figure in figures]
+    return named if options.out is None else [out, *named[1:]]

@@ -100,9 +100,11 @@ def lines_of(peer: Peer, ours: Sequence[_Table], theirs: Sequence[_Table]) -> It
         yield f"{peer.row.name:32} {'no size in both'}"
 
 
-def measure_ours(peer: Peer, mpi: str, ranks: int, sizes: str | None) -> dict[int, float]:
-    """One launch of ours, as the original prints it."""
-    given = ["--bytes", sizes] if sizes and peer.row.bytes is not None else []
+def measure_ours(
+    peer: Peer, mpi: str, ranks: int, sizes: str | None, more: Sequence[str] = ()
+) -> dict[int, float]:
+    """One launch of ours with further options, as the original prints it."""
+    given = [*(["--bytes", sizes] if sizes and peer.row.bytes is not None else []), *more]
     with tempfile.TemporaryDirectory() as folder:
         words = ["run", "--like", peer.row.name, "-n", str(ranks), "--mpi", mpi, "--launches", "1", *given]
         command = [str(scripts_folder() / "steelyard"), *words, "--to", peer.to, "--out", f"{folder}/out"]

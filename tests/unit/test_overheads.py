@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from macro_rows import row
+from steelyard.base.units import format_time
 from steelyard.models.overheads import Overheads, overheads_of
 from steelyard.models.overlap import curves
 from steelyard.records.kinds import WORK
 from steelyard.results.row import Row
 from steelyard.show.overhead_sheets import overhead_sheets
 from steelyard.show.terminal import Paper, sheet_text
-from steelyard.stats import Interval
 
 L, SEND, RECEIVE, GAP = 900.0, 150.0, 250.0, 400.0
 SINGLE = 2 * (L + SEND + RECEIVE)  # there and back
@@ -23,6 +24,18 @@ def train(messages: int, work_ns: float = 0.0, side: str = "sender", size: int =
     params = {"messages": messages, "work_us": work_ns / 1e3, "side": side}
     times = [one * (SINGLE + (messages - 1) * each) for one in LAUNCHES]
     return row("mpi.train", "a", times, bytes=size, params=params)
+
+
+def waiting(
+    messages: int, work_ns: float, scatter: tuple[float, ...], side: str = "receiver", more: float = 0.5
+) -> Row:
+    """A train whose side waits for half of a round trip in each call; `scatter` is of that in each launch."""
+    params = {"messages": messages, "work_us": work_ns / 1e3, "side": side}
+    times = [
+        one * (SINGLE + (messages - 1) * work_ns) + (messages - 1) * more * SINGLE * again
+        for one, again in zip(LAUNCHES, scatter, strict=True)
+    ]
+    return row("mpi.train", "a", times, bytes=8, params=params)
 
 
 def work(ns: float) -> Row:
@@ -83,10 +96,32 @@ def test_the_shortest_work_that_is_long_enough_counts() -> None:
 
 def test_nothing_takes_less_than_no_time() -> None:
     """A sender that waits in its call has the way in its overhead; of launches that scatter nobody knows."""
-    interval = Interval(-50.0, -300.0, 200.0)
-    one = Overheads(mpi="a", bytes=8, messages=16, latency=Interval(-900.0, -990.0, -800.0), send=interval)
+    one = only(train(1), train(16), train(16, 5e3), waiting(16, 5e3, (1.0, 1.0, 1.0)), work(5e3))
+    assert one.latency is None
+    assert one.below == ("latency",)
     (sheet,) = overhead_sheets([one])
-    latency, send = (line.cells[3:] for line in sheet.lines)
+    latency = sheet.lines[0].cells[3:]
     assert latency[:2] == ("-", "-")
     assert "include a part of L" in latency[2]
-    assert send == ("not distinguishable from 0", "below 200 ns", "")
+
+
+def test_what_may_be_nothing_has_its_upper_bound() -> None:
+    one = only(train(1), train(16), waiting(16, 5e3, (-1.0, 0.2, 1.0), "sender", 0.05), work(5e3))
+    assert one.send is not None
+    assert one.send.value >= 0
+    assert one.send.low == 0
+    assert one.send.high is not None
+    (sheet,) = overhead_sheets([one])
+    assert sheet.lines[0].cells[3:] == (f"≤ {format_time(one.send.high)}", "-", "")
+
+
+@pytest.mark.parametrize("launches", [1, 2, 3])
+def test_a_latency_below_0_is_none_for_any_number_of_launches(launches: int) -> None:
+    rows = (train(1), train(16), train(16, 5e3), waiting(16, 5e3, (1.0, 1.0, 1.0)), work(5e3))
+    few = [replace(one, launches=one.launches[:launches]) for one in rows]
+    one = only(*few)
+    for name in ("gap", "send", "receive", "latency"):
+        span = getattr(one, name)
+        assert (name in one.below) == (span is None)
+        assert span is None or min(span.value, span.low or 0.0) >= 0
+    assert one.below == ("latency",)

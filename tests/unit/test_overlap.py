@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from flat_rows import flat_row, row_launch
 from steelyard.models.made import Made
 from steelyard.models.overlap import availability_of, curves, overlap_interval, overlap_of, overlap_point
+from steelyard.plots.across import overlap_charts
 from steelyard.results.row import Row
-from steelyard.show.model_sheets import model_sheets
+from steelyard.show.model_sheets import model_sheets, overlap_sheets
 from steelyard.stats import Interval
 
 times = st.floats(min_value=1.0, max_value=1e6)
@@ -129,6 +130,32 @@ def test_launches_are_paired_and_their_interval_holds_the_truth() -> None:
     assert np.median(widths) < 0.05
 
 
+@pytest.mark.parametrize(
+    ("scatter", "is_known"), [((0.99, 1.0, 1.01), True), ((0.2, 1.0, 900.0), False), ((900.0,), False)]
+)
+def test_an_interval_wider_than_what_can_be_is_no_number(scatter: tuple[float, ...], is_known: bool) -> None:
+    """The communication takes as long as the work, and both together 1.5 times as long, but for scatter."""
+    times = {("mpi.overlap.ibcast", 0): 1e3, ("mpi.overlap.ibcast", 1): 1.5e3, ("self.work", 1): 1e3}
+    rows = [
+        replace(
+            row(op, ns, work_us=work),
+            launches=tuple(
+                row_launch(number, ns * (more if ns == 1.5e3 else 1.0))
+                for number, more in enumerate(scatter, 1)
+            ),
+            time=ns * (scatter[0] if ns == 1.5e3 else 1.0),
+        )
+        for (op, work), ns in times.items()
+    ]
+    (curve,) = curves([replace(one, time_low=None, time_high=None) for one in rows])
+    (point,) = curve.points
+    assert (point.overlap is not None) == (point.availability is not None) == is_known
+    assert bool(point.why) == (not is_known)
+    (sheet,) = overlap_sheets([curve])
+    assert ("cannot tell" in sheet.lines[0].cells[-1]) == (not is_known)
+    assert overlap_charts([curve, replace(curve, points=(point, point))])
+
+
 def test_rows_make_a_curve() -> None:
     (curve,) = curves(ROWS)
     assert (curve.op, curve.axis, curve.bytes, curve.params, curve.lacks) == (
@@ -143,6 +170,7 @@ def test_rows_make_a_curve() -> None:
     for point in curve.points:
         assert point.low is not None
         assert point.high is not None
+        assert point.overlap is not None
         assert point.low < point.overlap < point.high
 
 

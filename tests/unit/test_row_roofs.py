@@ -11,12 +11,13 @@ from flat_rows import made_row
 from steelyard.base.diagnostic import checks_of, diagnose
 from steelyard.checks import plausible
 from steelyard.checks.evidence import Evidence
+from steelyard.models.efficiency import efficiencies
 from steelyard.records.campaign_file import CampaignFile
 from steelyard.records.kinds import KERNEL
 from steelyard.results.facets import Roof
 from steelyard.results.load import Measured
 from steelyard.results.phases import RowPhase, RowPhases
-from steelyard.results.roofs import with_roofs
+from steelyard.results.roofs import shares_a_cpu, with_roofs
 from steelyard.results.row import Row
 
 
@@ -44,6 +45,22 @@ def test_a_message_has_the_fastest_layer_that_could_stand_in() -> None:
     assert found.of_roof_high == pytest.approx(550 / 900)
     far = roof_of(timed("mpi.pingpong", 1000, placement="a:0|b:0"), *layers)
     assert (far.roof, far.of_roof) == ("sock.tcp", 0.1)
+
+
+@pytest.mark.parametrize("cpus", ["0|0", "a:0|a:0"])
+def test_ranks_that_share_a_cpu_have_no_roof_and_make_none(cpus: str) -> None:
+    """A flag on one CPU takes a time slice: forty times as long as MPI, which yields."""
+    slow = timed("shm.flag", 44_000, placement=cpus)
+    shared, apart = timed("mpi.pingpong", 1000, placement=cpus), timed("mpi.pingpong", 1000)
+    for layers in ((slow,), (slow, timed("shm.flag", 500))):
+        found = with_roofs([shared, apart, *layers])
+        assert [row.get(Roof).of_roof for row in found[:2]] == [None, 0.5 if len(layers) > 1 else None]
+        table = {one.placement: one for one in efficiencies(found)}
+        assert cpus not in table or (table[cpus].efficiency, table[cpus].layers) == (None, ())
+    assert "share a CPU" in (found[0].get(Roof).no_roof or "")
+    assert "share a CPU" in table[cpus].why
+    assert not shares_a_cpu(timed("mpi.pingpong", 1000, placement="a:0|b:0"))
+    assert not shares_a_cpu(timed("mpi.pingpong", 1000, placement="0-1|0-1"))
 
 
 def test_one_sided_calls_have_copies() -> None:

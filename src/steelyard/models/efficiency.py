@@ -21,8 +21,15 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from steelyard.records.fields import Params
-from steelyard.records.kinds import LAYERS, MPI
-from steelyard.results.roofs import layers_beside, ratio_interval, stand_in
+from steelyard.records.kinds import MPI
+from steelyard.results.roofs import (
+    SHARED_CPU,
+    layers_below,
+    layers_beside,
+    ratio_interval,
+    shares_a_cpu,
+    stand_in,
+)
 from steelyard.results.row import Row
 
 
@@ -51,8 +58,8 @@ class Efficiency(Struct, frozen=True):
 
     `low`..`high` is the range of the efficiency if both times lie in their intervals: with intervals of
     probability L each, its probability is at least 1 - 2 (1 - L). `floor` and the efficiency are None if no
-    layer was measured that could replace MPI. `role` is `latency` of messages there and back, `bandwidth` of
-    streams.
+    layer was measured that could replace MPI, or for the reason `why`. `role` is `latency` of messages there
+    and back, `bandwidth` of streams.
     """
 
     op: str
@@ -69,6 +76,7 @@ class Efficiency(Struct, frozen=True):
     low: float | None
     high: float | None
     layers: tuple[LayerRatio, ...]
+    why: str = ""
 
     @property
     def floor_words(self) -> str:
@@ -83,16 +91,18 @@ def _words(op: str, transport: str | None) -> str:
 def efficiencies(rows: Sequence[Row]) -> tuple[Efficiency, ...]:
     """Compare each row of MPI that has a layer beside it, in their order."""
     good = [row for row in rows if row.status == "ok" and row.time is not None and row.time > 0]
-    below = [row for row in good if row.layer in LAYERS and row.layer != MPI]
+    below = layers_below(good)
     found = (_efficiency(row, below) for row in good if row.layer == MPI)
     return tuple(one for one in found if one is not None)
 
 
 def _efficiency(mpi: Row, below: Sequence[Row]) -> Efficiency | None:
     beside = layers_beside(mpi, below)
-    ratios = sorted(((_ratio(row, mpi), row) for row in beside), key=lambda one: one[0].ratio)
-    if not ratios:
+    if not beside:
         return None
+    why = SHARED_CPU if shares_a_cpu(mpi) else ""
+    fair = () if why else beside
+    ratios = sorted(((_ratio(row, mpi), row) for row in fair), key=lambda one: one[0].ratio)
     best = next((one for one, row in ratios if row.layer == stand_in(mpi)), None)
     return Efficiency(
         op=mpi.op,
@@ -109,6 +119,7 @@ def _efficiency(mpi: Row, below: Sequence[Row]) -> Efficiency | None:
         low=best.low if best else None,
         high=best.high if best else None,
         layers=tuple(one for one, _ in ratios),
+        why=why,
     )
 
 

@@ -5,8 +5,10 @@ of Extra-P: Calotoiu and others, SC'13). It is fitted to the medians over launch
 more, and extrapolated to twice and four times the most ranks. The interval (95 %) is that in which one more
 such median would lie, over all models that the measured ranks do not distinguish.
 
-It cannot see that the library changes its algorithm beyond the measured ranks, or that more ranks share a
-link or a memory. The data do not show it, and the interval does not contain it.
+Growth may end at the most ranks, where a link or a memory is full: the interval reaches down to the time
+there. The model cannot see that the library changes its algorithm beyond the measured ranks, or that times
+grow faster because more ranks share a link or a memory. The data do not show it, and the interval does not
+contain it.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ o the overhead of either side and G the gap per byte. Ping-pong sees only the su
 sends long messages by another protocol has another line for them. There are up to three lines, cut where the
 error of one line exceeds the scatter of launches (see `stats.find_breaks`). The medians over launches give
 the cuts. The lines are then fitted to each launch by itself, and an interval is that of the launches' own
-values.
+values. Costs that are no line miss their lines by more than launches scatter: what such a line misses is in
+the intervals, too (`_misfit`).
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ from steelyard.results.key import key_of
 from steelyard.results.phases import RowPhases
 from steelyard.results.row import Row
 from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, launch_interval, pieces_at
+from steelyard.stats.lines import f_tail, median_noise
+from steelyard.stats.quantile import FloatArray
 
 LEAST_SIZES = 3  # fewer make no line that can be checked
 MOST_HEADER = 128  # bytes of a message that are not the program's
 LEAST_JUMP = 0.03  # of the time at a change: a smaller one is no jump
 _MOST = 0.75  # of the launches
+_BY_CHANCE = 0.05  # p of a misfit that scatter may explain
 
 
 class LogPiece(Struct, frozen=True):
@@ -112,6 +116,9 @@ def line_model(mpi: str, rows: Mapping[int, Row]) -> LogModel | None:
     breaks = find_breaks(sizes, [[one[launch] for one in medians] for launch in shared])
     launches = {launch: fit_pieces(sizes, [one[launch] for one in medians], breaks) for launch in shared}
     middle = fit_pieces(sizes, times, breaks)
+    table = {
+        size: np.array([one[launch] for launch in shared]) for size, one in zip(sizes, medians, strict=True)
+    }
     limits = next((told for row in rows.values() if (told := row.get(Limits).limits)), {})
     missed = np.abs(pieces_at(middle, np.asarray(sizes, dtype=np.float64)) / np.asarray(times) - 1.0)
     return LogModel(
@@ -120,15 +127,71 @@ def line_model(mpi: str, rows: Mapping[int, Row]) -> LogModel | None:
         pieces=tuple(
             LogPiece(
                 piece.least,
-                span_of([lines[i].start for lines in launches.values()]),
-                span_of([lines[i].slope for lines in launches.values()]),
+                *_spans([lines[i] for lines in launches.values()], inside, table),
                 **_change(piece.least, dict(zip(sizes, medians, strict=True)), limits),
             )
-            for i, piece in enumerate(middle)
+            for i, (piece, inside) in enumerate(zip(middle, _parts(sizes, middle), strict=True))
         ),
         missed=float(missed.max()),
         launches=launches,
     )
+
+
+def _parts(sizes: Sequence[int], pieces: Sequence[Piece]) -> list[list[int]]:
+    """List the sizes of each line."""
+    ends = [*(piece.least for piece in pieces[1:]), math.inf]
+    return [
+        [size for size in sizes if piece.least <= size < end] for piece, end in zip(pieces, ends, strict=True)
+    ]
+
+
+def _spans(
+    lines: Sequence[Piece], sizes: Sequence[int], table: Mapping[int, FloatArray]
+) -> tuple[Interval, Interval]:
+    """Compute L + 2 o and G of one line, fitted to each launch, with what it misses in their intervals.
+
+    `table` has the times of launches, by size. If all times may be a share m from the line, two of them may
+    tilt it by m (t1 + t2) / (s2 - s1). The tilt of G is that between the largest two sizes, where G counts;
+    that of the start, which is where the line reaches 0 bytes, is that of the whole line.
+    """
+    start, gap = span_of([line.start for line in lines]), span_of([line.slope for line in lines])
+    missed = _misfit(lines, sizes, table)
+    if not missed:
+        return start, gap
+    times = {size: float(np.median(table[size])) for size in sizes}
+
+    def tilt(one: int, two: int) -> float:
+        return missed * (times[one] + times[two]) / (two - one)
+
+    least = missed * times[sizes[0]] + tilt(sizes[0], sizes[-1]) * sizes[0]
+    return _wider(start, least), _wider(gap, tilt(*sizes[-2:]))
+
+
+def _misfit(lines: Sequence[Piece], sizes: Sequence[int], table: Mapping[int, FloatArray]) -> float:
+    """Find the largest share by which the launches' mean misses the line; 0 if their scatter explains it.
+
+    An F test compares the mean square of what is missed with the noise of such means (`median_noise`); a true
+    line is called none in one of twenty, and its intervals are then wider than they must be.
+    """
+    freedom = len(sizes) - 2
+    if len(lines) < 2 or freedom < 1:
+        return 0.0
+    times = np.stack([table[size] for size in sizes], axis=1)
+    fitted = np.array([[line.at(size) for size in sizes] for line in lines], dtype=np.float64)
+    missed = np.log(times / fitted).mean(axis=0)
+    noise, noise_freedom = median_noise(times)
+    of_means = noise**2 * 2 / math.pi
+    square = float(np.sum(missed**2)) / freedom
+    if square == 0 or (of_means and f_tail(freedom, noise_freedom, square / of_means) > _BY_CHANCE):
+        return 0.0
+    return math.expm1(float(np.abs(missed).max()))
+
+
+def _wider(span: Interval, by: float) -> Interval:
+    """Widen an interval to both sides; no cost is below 0."""
+    if span.low is None or span.high is None:
+        return span
+    return Interval(span.value, max(0.0, span.low - by), span.high + by)
 
 
 def _change(

@@ -42,7 +42,8 @@ class Overheads(Struct, frozen=True, kw_only=True):
     """The parameters of messages of one size under one MPI, in ns; None if they were not measured.
 
     `messages` are those of the trains. `short`: the work was shorter than the way there and back, so no
-    overhead is known.
+    overhead is known. `below` names the parameters whose values came out below 0, which no time is: they are
+    None, too. An interval that reaches below 0 begins at 0.
     """
 
     mpi: str | None
@@ -53,6 +54,7 @@ class Overheads(Struct, frozen=True, kw_only=True):
     receive: Interval | None = None
     latency: Interval | None = None
     short: bool = False
+    below: tuple[str, ...] = ()
 
 
 def overheads_of(rows: Sequence[Row]) -> tuple[Overheads, ...]:
@@ -94,15 +96,15 @@ def _overheads(members: Sequence[Row], works: Works) -> Iterator[Overheads]:
     wire = {
         one: single[one] / 2 - send[one] - receive[one] for one in single if one in send and one in receive
     }
+    sets = {"gap": gap, "send": send, "receive": receive, "latency": wire}
+    spans = {name: _span(values) for name, values in sets.items()}
     yield Overheads(
         mpi=members[0].mpi,
         bytes=members[0].bytes,
         messages=count,
-        gap=_span(gap),
-        send=_span(send),
-        receive=_span(receive),
-        latency=_span(wire),
         short=short and not sides,
+        below=tuple(name for name, span in spans.items() if span is not None and _is_below(span)),
+        **{name: _within(span) for name, span in spans.items()},
     )
 
 
@@ -117,3 +119,15 @@ def _each(train: Mapping[int, float], single: Mapping[int, float], count: int) -
 
 def _span(values: Mapping[int, float]) -> Interval | None:
     return span_of(list(values.values()), logs=False) if values else None
+
+
+def _is_below(span: Interval) -> bool:
+    """Is all of it at or below 0? A single value has no interval."""
+    return (span.value if span.high is None else span.high) <= 0
+
+
+def _within(span: Interval | None) -> Interval | None:
+    """Leave out of an interval what no time can be; None if nothing is left."""
+    if span is None or _is_below(span):
+        return None
+    return Interval(max(span.value, 0.0), span.low and max(span.low, 0.0), span.high)

@@ -32,6 +32,8 @@ from steelyard.results.row import Row
 from steelyard.stats import Interval, launch_interval
 
 AXES = ("work_us", "skew_us")  # parameters for the amount of work
+MOST_WIDTH = 2.0  # of an interval of the overlap: as wide as from -1 to 1 it rules out nothing that can be
+TOO_WIDE = "cannot tell: launches differ by more than what is to be hidden"
 
 
 class OverlapPoint(Struct, frozen=True):
@@ -41,18 +43,20 @@ class OverlapPoint(Struct, frozen=True):
     is the interval of the overlap over them. With fewer than two such launches they are made of the times of
     the rows. Then `low`..`high` is the range of the overlap if all three times lie in their intervals: with
     intervals of probability L each, its probability is at least 1 - 3 (1 - L). None if a time has no
-    interval.
+    interval. If the interval is wider than `MOST_WIDTH`, or, without one, the overlap lies further than that
+    from 0, it is no number: `overlap`, `availability` and the interval are None, and `why` says why.
     """
 
     work: float
     pure_ns: float
     work_ns: float
     both_ns: float
-    overlap: float
-    availability: float
+    overlap: float | None
+    availability: float | None
     low: float | None = None
     high: float | None = None
     launches: int = 0
+    why: str = ""
 
 
 class OverlapCurve(Struct, frozen=True):
@@ -128,17 +132,28 @@ def paired_point(asked: float, pure: Row, work: Row, both: Row) -> OverlapPoint:
         asked, *(Interval(row.time or 0.0, row.time_low, row.time_high) for row in (pure, work, both))
     )
     if len(shared) < 2:
-        return point
+        return _told(point)
     times = [tuple(one[launch] for one in medians) for launch in shared]
     found = launch_interval([overlap_of(*three) for three in times], logs=False)
-    return replace(
-        point,
-        overlap=found.value,
-        availability=float(np.median([availability_of(*three) for three in times])),
-        low=found.low,
-        high=found.high,
-        launches=len(shared),
+    return _told(
+        replace(
+            point,
+            overlap=found.value,
+            availability=float(np.median([availability_of(*three) for three in times])),
+            low=found.low,
+            high=found.high,
+            launches=len(shared),
+        )
     )
+
+
+def _told(point: OverlapPoint) -> OverlapPoint:
+    """Take the numbers away if they rule out nothing that can be."""
+    has_interval = point.low is not None and point.high is not None
+    width = (point.high or 0.0) - (point.low or 0.0) if has_interval else abs(point.overlap or 0.0)
+    if width <= MOST_WIDTH:
+        return point
+    return replace(point, overlap=None, availability=None, low=None, high=None, why=TOO_WIDE)
 
 
 def curves(rows: Sequence[Row]) -> tuple[OverlapCurve, ...]:

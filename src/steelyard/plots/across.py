@@ -77,16 +77,19 @@ def _own_facts(curve: OverlapCurve) -> Facts:
 
 
 def _overlap_marks(curve: OverlapCurve, key: Key) -> Iterator[Mark]:
-    points = sorted(curve.points, key=lambda point: point.work_ns / point.pure_ns)
-    x, y = [point.work_ns / point.pure_ns for point in points], [point.overlap for point in points]
-    low = [point.overlap if point.low is None else point.low for point in points]
-    high = [point.overlap if point.high is None else point.high for point in points]
+    points = sorted(
+        ((point, point.overlap) for point in curve.points if point.overlap is not None),
+        key=lambda pair: pair[0].work_ns / pair[0].pure_ns,
+    )
+    x, y = [point.work_ns / point.pure_ns for point, _ in points], [value for _, value in points]
+    low = [value if point.low is None else point.low for point, value in points]
+    high = [value if point.high is None else point.high for point, value in points]
     yield Bars(x, low, x, high, key.style.colour, alpha=0.5)
     yield Curve(x, y, Style(key.style.colour))
     tips = [
         f"{key.label}\nwork {format_time(point.work_ns)}, both {format_time(point.both_ns)}\n"
-        f"overlap {point.overlap:.2f}"
-        for point in points
+        f"overlap {value:.2f}"
+        for point, value in points
     ]
     yield Dots(x, y, key.style, tips=tips)
 

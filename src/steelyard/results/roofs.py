@@ -8,6 +8,9 @@ A roof is the time of a part that the row cannot do without:
                        root's larger buffer through memory, each read and written
     a kernel           the bytes that its phases move, through memory
 
+Where ranks share a CPU there is no roof: who waits in a loop takes the time of whom it waits for, so that
+what is measured there is the time slice of the scheduler.
+
 Memory is STREAM on as many cores: its copy if each byte is read and written, its triad for a kernel. If there
 are several working sets, the one nearest to the row's counts. The share of the roof is the roof's time over
 the row's; of several roofs the longest counts. It is not clipped.
@@ -39,6 +42,8 @@ from steelyard.results.facets import Inside, Rate, Roof
 from steelyard.results.row import Row
 from steelyard.results.transport import TCP
 
+SHARED_CPU = "ranks share a CPU, and who waits takes the other's time"
+SAME_CPU = "same-cpu"  # the kind of such a placement
 TRIAD, STREAM_COPY = "mem.stream.triad", "mem.stream.copy"
 _EPOCHS = ("sync", "complete")  # parameters of one-sided calls, and of no others
 
@@ -58,7 +63,7 @@ class _Bound:
 def with_roofs(rows: Sequence[Row]) -> tuple[Row, ...]:
     """Add the share of the roof to rows that have a roof."""
     good = [row for row in rows if row.status == "ok" and row.time is not None and row.time > 0]
-    below = [row for row in good if row.layer in LAYERS and row.layer != MPI]
+    below = layers_below(good)
     streams = [row for row in good if row.op in (TRIAD, STREAM_COPY) and row.get(Rate).bandwidth]
     if not below and not streams:
         return tuple(rows)
@@ -67,6 +72,8 @@ def with_roofs(rows: Sequence[Row]) -> tuple[Row, ...]:
 
 
 def _with_roof(row: Row, below: Sequence[Row], streams: Sequence[Row]) -> Row:
+    if shares_a_cpu(row):
+        return replace(row, facets=(*row.facets, Roof(no_roof=SHARED_CPU)))
     bounds = [bound for find in _ROOFS for bound in find(row, below, streams)]
     if not bounds:
         return row
@@ -177,6 +184,19 @@ def ratio_interval(layer: Row, mpi: Row) -> tuple[float, float] | None:
         return None
     low, high, mpi_low, mpi_high = (end for end in ends if end is not None)
     return low / mpi_high, high / mpi_low
+
+
+def shares_a_cpu(row: Row) -> bool:
+    """Were two ranks bound to the same CPU?"""
+    if row.placed is not None:
+        return row.placed.kind == SAME_CPU
+    cpus = (row.placement or "").split("|")
+    return len(set(cpus)) < len(cpus) and all(one.rpartition(":")[2].isdigit() for one in cpus)
+
+
+def layers_below(rows: Sequence[Row]) -> list[Row]:
+    """List the rows of layers below MPI, each rank on a CPU of its own."""
+    return [row for row in rows if row.layer in LAYERS and row.layer != MPI and not shares_a_cpu(row)]
 
 
 def layers_beside(mpi: Row, below: Sequence[Row]) -> Sequence[Row]:

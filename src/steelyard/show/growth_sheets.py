@@ -30,7 +30,7 @@ def growth_sheets(found: Sequence[Growth]) -> tuple[Sheet, ...]:
                 *(axis.column for axis in labels.varying),
                 *(number(name) for name in ("bytes", "ranks")),
                 words("model"),
-                number("off by"),
+                number("fit error"),
                 *map(words, ("at twice the ranks", "at four times")),
             ),
             plain_lines((one.op, *labels.cells(i), *_cells(one)) for i, one in enumerate(found)),

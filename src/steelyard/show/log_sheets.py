@@ -12,6 +12,7 @@ from steelyard.stats import Interval
 
 LEAST_SIZES = 6  # of ping-pong, for a table of its own: fewer show no changes
 
+_NO_START = "L + 2 o cannot be seen beside s G"
 _BEND = "no jump in most launches: a bend, or launches with several modes"
 
 
@@ -29,11 +30,11 @@ def log_sheet(models: Sequence[LogModel]) -> Sheet:
     return Sheet(
         title="LogGP of each MPI" if several else f"LogGP of {models[0].mpi}",
         explained="a message of s bytes takes L + 2 o + s G; a new line where the protocol changes; from "
-        "ping-pong, fitted to each launch by itself; off by: the largest error at any size",
+        "ping-pong, fitted to each launch by itself; fit error: the most by which a time misses its line",
         columns=(
             *([words("MPI")] if several else []),
             words("messages"),
-            *map(number, ("L + 2 o", "interval", "G, ns/byte", "interval", "off by")),
+            *map(number, ("L + 2 o", "interval", "G, ns/byte", "interval", "fit error")),
             remark(),
         ),
         lines=plain_lines(
@@ -56,9 +57,9 @@ def log_sheet(models: Sequence[LogModel]) -> Sheet:
 def _remark(piece: LogPiece) -> str:
     """The MPI's limits near the beginning of a line, and whether the line begins with a jump."""
     limits = f"MPI's limits near it: {', '.join(piece.stated)}" if piece.stated else ""
-    return "; ".join(
-        part for part in (limits, _BEND if piece.after is not None and not piece.jumps else "") if part
-    )
+    no_start = "" if _has_start(piece.start) else _NO_START
+    bend = _BEND if piece.after is not None and not piece.jumps else ""
+    return "; ".join(part for part in (limits, no_start, bend) if part)
 
 
 def _from_words(piece: LogPiece) -> str:
@@ -69,10 +70,17 @@ def _from_words(piece: LogPiece) -> str:
     return f"from {piece.least} B on, {piece.after} B not"
 
 
+def _has_start(span: Interval) -> bool:
+    """Is the start known? Not if every launch's fit held it at 0."""
+    return span.value > 0 or bool(span.low)
+
+
 def _time_cells(span: Interval) -> tuple[str, str]:
     """Format the start; dashes if every launch's fit held it at 0, because then it is not known."""
-    if span.value == 0 and not span.low and not span.high:
+    if not _has_start(span):
         return NOTHING, NOTHING
+    if span.low == 0:
+        return f"≤ {format_time(span.high or 0.0)}", NOTHING
     if span.low is None or span.high is None:
         return format_time(span.value), NOTHING
     return format_time(span.value), f"{format_time(span.low)} – {format_time(span.high)}"

@@ -246,10 +246,10 @@ def scaling_sheets(curves: Sequence[ScalingCurve]) -> tuple[Sheet, ...]:
     )
     models = Sheet(
         title="models of scaling",
-        explained="fitted to each launch by itself, with the interval over launches; off by: the greatest "
+        explained="fitted to each launch by itself, with the interval over launches; fit error: the greatest "
         "relative distance of a median from its model; exact: as many factors as counts, so the fit is not "
         "checked",
-        columns=(*map(words, ("what", "model", "parameters")), number("off by, at most")),
+        columns=(*map(words, ("what", "model", "parameters")), number("fit error, at most")),
         lines=plain_lines(fits),
         grouped=1,
     )

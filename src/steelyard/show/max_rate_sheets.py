@@ -30,7 +30,7 @@ def max_rate_sheets(found: Sequence[MaxRate]) -> tuple[Sheet, ...]:
                 words("op"),
                 *(axis.column for axis in labels.varying),
                 *(number("bytes"), number("pairs"), words("rate of"), number("rate", strong=True)),
-                *map(number, ("interval", "off by")),
+                *map(number, ("interval", "fit error")),
             ),
             lines=plain_lines(
                 (one.op, *labels.cells(i), *cells) for i, one in enumerate(found) for cells in _cells(one)

@@ -100,6 +100,9 @@ def _curve_facts(curve: OverlapCurve) -> Facts:
 def _overlap_lines(curve: OverlapCurve, first: tuple[str, ...]) -> Iterator[Line]:
     for point in curve.points:
         times = (format_time(ns) for ns in (point.work_ns, point.pure_ns, point.both_ns))
+        if point.overlap is None or point.availability is None:
+            yield Line((*first, *times, point.why))
+            continue
         known = point.low is not None and point.high is not None
         interval = f"{point.low:.2f} – {point.high:.2f}" if known else NOTHING
         yield Line((*first, *times, f"{point.overlap:.2f}", interval, f"{point.availability:.2f}"))
@@ -145,7 +148,7 @@ def _efficiency_cells(one: Efficiency) -> tuple[str, ...]:
         one.floor_words,
         NOTHING if one.efficiency is None else f"{one.efficiency:.3g}",
         f"{one.low:.3g} – {one.high:.3g}" if known else NOTHING,
-        ", ".join(f"{layer.words} {layer.ratio:.3g}" for layer in one.layers),
+        one.why or ", ".join(f"{layer.words} {layer.ratio:.3g}" for layer in one.layers),
     )
 
 

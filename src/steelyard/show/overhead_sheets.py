@@ -10,7 +10,12 @@ from steelyard.show.sheet import NOTHING, Sheet, number, plain_lines, remark, wo
 from steelyard.show.words import interval_words
 from steelyard.stats import Interval
 
-_BELOW = "the overheads include a part of L, as when a sender waits for an answer"
+_BELOW = {
+    "latency": "the overheads include a part of L, as when a sender waits for an answer",
+    "gap": "a train took no longer than a message: launches scatter by more",
+    "send": "messages with work took no longer than the work: launches scatter by more",
+    "receive": "messages with work took no longer than the work: launches scatter by more",
+}
 _SHORT = "the work is shorter than a message there and back: give more work_us"
 
 
@@ -39,22 +44,22 @@ def overhead_sheets(found: Sequence[Overheads]) -> tuple[Sheet, ...]:
 
 def _cells(one: Overheads) -> Iterator[tuple[str, ...]]:
     parts = {
-        "latency, L": one.latency,
-        "overhead of the sender": one.send,
-        "overhead of the receiver": one.receive,
-        f"gap, in {one.messages} messages": one.gap,
+        "latency": ("latency, L", one.latency),
+        "send": ("overhead of the sender", one.send),
+        "receive": ("overhead of the receiver", one.receive),
+        "gap": (f"gap, in {one.messages} messages", one.gap),
     }
-    for name, span in parts.items():
+    for key, (name, span) in parts.items():
         if span is not None:
-            yield name, *_part_cells(span)
+            yield name, *_part_cells(span), ""
+        elif key in one.below:
+            yield name, NOTHING, NOTHING, _BELOW[key]
     if one.short:
         yield "overheads", NOTHING, NOTHING, _SHORT
 
 
-def _part_cells(span: Interval) -> tuple[str, str, str]:
-    """A time, its interval and a remark; a time is never below 0."""
-    if span.low is None or span.high is None or span.low > 0:
-        return format_time(span.value), interval_words(span.low, span.high), ""
-    if span.high > 0:
-        return "not distinguishable from 0", f"below {format_time(span.high)}", ""
-    return NOTHING, NOTHING, _BELOW
+def _part_cells(span: Interval) -> tuple[str, str]:
+    """A time and its interval; its upper bound if the interval begins at 0."""
+    if span.low == 0 and span.high is not None:
+        return f"≤ {format_time(span.high)}", NOTHING
+    return format_time(span.value), interval_words(span.low, span.high)

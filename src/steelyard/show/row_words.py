@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from steelyard.base.units import format_count_rate, format_mops, format_rate, format_time
 from steelyard.records.kinds import MPI
-from steelyard.results.facets import LibraryHints, Modes, Ranks, Rate, RuleQuantile, Samples, Windows
+from steelyard.results.facets import LibraryHints, Modes, Ranks, Rate, Roof, RuleQuantile, Samples, Windows
 from steelyard.results.row import Row
 from steelyard.show.method_words import AT_LEAST, AT_MOST, bound_sign, method_details, sees_ranks
 from steelyard.show.sheet import NOTHING
@@ -99,6 +99,8 @@ def _remarks(row: Row, launches: int) -> Iterator[Remark]:
     if hint is not None and hint.has != hint.asked:
         has = "says nothing of" if hint.has is None else f"has {hint.has} for"
         yield Remark(f"hint {hint.key}", f"the library {has} {hint.key}={hint.asked}")
+    if no_roof := row.get(Roof).no_roof:
+        yield Remark("roof", f"no roof: {no_roof}")
     low, asked, ranks = row.get(Windows).low_ns, row.get(RuleQuantile), row.get(Ranks)
     if bound_sign(row) == AT_MOST and low is not None:
         yield Remark(OTHER, f"at least {format_time(low)}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from steelyard.base.cpulist import cpu_set
 from steelyard.base.units import format_factor
-from steelyard.results.facets import Ranks, Samples
+from steelyard.results.facets import Ranks, Roof, Samples
 from steelyard.results.row import Row
 from steelyard.show.row_words import NOISY, Remark, ended_badly, ended_by
 
@@ -134,4 +134,5 @@ _SHARED: dict[str, Callable[[Sequence[Row], str], str]] = {
     "differ": _differ,
     "ending": _unclosed,
     "transport": _carried,
+    "roof": lambda rows, where: f"no roof in {where}: {rows[0].get(Roof).no_roof}",
 }

@@ -33,7 +33,7 @@ def tree_sheets(found: Sequence[SeenAlgorithms]) -> tuple[Sheet, ...]:
                 *(axis.column for axis in labels.varying),
                 number("bytes"),
                 words("algorithm"),
-                *map(number, ("launches", "share", "off by")),
+                *map(number, ("launches", "share", "fit error")),
                 remark(),
             ),
             plain_lines(lines),

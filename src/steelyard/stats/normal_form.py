@@ -150,9 +150,13 @@ def predict(model: NormalForm, count: float) -> Interval:
     """Predict a number of ranks by a model and its rivals: the range of one more measurement with 95 %.
 
     Each model's own interval is Student's t with its error of cross-validation, and wider the further away
-    (`_reach`); the whole is from the least end to the greatest.
+    (`_reach`); the whole is from the least end to the greatest. Growth may also end at the last count, as
+    where a link or a memory is saturated, and no count shows that beforehand: beyond it the least end is no
+    higher than at the last count.
     """
     ends = [_ends(one, count) for one in (model, *model.rivals)]
+    if count > (last := max(model.counts)):
+        ends += [_ends(one, last) for one in (model, *model.rivals)]
     return Interval(float(model.at(count)), min(low for low, _ in ends), max(high for _, high in ends))
 
 

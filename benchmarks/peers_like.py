@@ -4,15 +4,15 @@
 
 DIR is where a user built or installed the suite for that MPI; programs are looked for below it by their
 names, and nothing is built here. Steelyard prints the text of the original (--to osu-plain, --to imb), so one
-reader reads both: a mean. What is compared is the median over launches. A ratio far from 1 says that the two
-do not measure the same, or not in the same way: docs/reference/like.md has what is known to differ.
+reader reads both: a mean. A line has the medians over launches, and the median of the ratios of launches that
+are neighbours, with its interval. A ratio far from 1 says that the two do not measure the same, or not in the
+same way: docs/reference/like.md and docs/results/large-messages.md have what is known to differ.
 """
 
 from __future__ import annotations
 
 import argparse
 import fnmatch
-import math
 import os
 import random
 import statistics
@@ -28,11 +28,14 @@ from steelyard.launch.command import plan_launch
 from steelyard.launch.request import LaunchRequest
 from steelyard.models.theirs import IMB, OSU
 from steelyard.plan.suites import SUITES, Like
+from steelyard.stats import launch_interval
 from steelyard.system.machine import read_machine
 from steelyard.system.process import run
 
 SECONDS = 600.0  # more than any of these commands takes
 NO_SIZE = 0
+_LEAST = 2  # launches of which an interval can be made
+_WORDS = ("Pass", "passed", "Fail")  # that stand among the numbers: sums of MPI_CHAR fail in the original
 _PRINTED = ("IMB-MPI1", "IMB-NBC", "IMB-MPI4")
 
 
@@ -55,7 +58,7 @@ def table_of(text: str, column: int, sized: bool) -> dict[int, float]:
     for line in text.splitlines():
         words = line.split()
         try:
-            numbers = [float(word) for word in words if word not in ("Pass", "passed")]
+            numbers = [float(word) for word in words if word not in _WORDS]
         except ValueError:
             continue
         at = column if sized else column - 1
@@ -87,17 +90,24 @@ def peers_of(osu: Path | None, imb: Path | None) -> Iterator[Peer]:
 
 
 def lines_of(peer: Peer, ours: Sequence[_Table], theirs: Sequence[_Table]) -> Iterator[str]:
-    """A line for each size that both have: medians over launches, and their ratio."""
+    """A row of a table for each size that both have: medians over launches, the ratio with its interval."""
     sizes = sorted({size for one in ours for size in one} & {size for one in theirs for size in one})
     for size in sizes:
-        here, there = (
-            statistics.median(one[size] for one in tables if size in one) for tables in (ours, theirs)
-        )
-        ratio = here / there if there else math.nan
+        pairs = [(a[size], b[size]) for a, b in zip(ours, theirs, strict=True) if size in a and size in b]
+        here, there = (statistics.median(values) for values in zip(*pairs, strict=True))
         told = format_bytes(size) if peer.row.bytes is not None else "-"
-        yield f"{peer.row.name:32} {told:>9} {here:12.2f} {there:12.2f} {ratio:7.3f}"
+        ratio = _ratio_words([a / b for a, b in pairs if b])
+        yield f"| {peer.row.name} | {told} | {here:.2f} | {there:.2f} | {ratio} |"
     if not sizes:
-        yield f"{peer.row.name:32} {'no size in both'}"
+        yield f"| {peer.row.name} | no size in both | | | |"
+
+
+def _ratio_words(ratios: Sequence[float]) -> str:
+    """The median and its interval; of one pair the ratio alone."""
+    if len(ratios) < _LEAST:
+        return " ".join(f"{ratio:.3f}" for ratio in ratios) or "-"
+    of = launch_interval(ratios)
+    return f"{of.value:.3f} [{of.low:.3f}, {of.high:.3f}]"
 
 
 def measure_ours(
@@ -132,7 +142,8 @@ def main() -> None:
     launch = plan_launch(mpi_engine(mpi), read_machine(), LaunchRequest(given.n))
     environment = {**os.environ, **launch.environment}
     alone = {"imb": ("-npmin", str(given.n))}  # not on fewer ranks first
-    print(f"{mpi.name}, {given.n} ranks, {given.launches} launches; ours, theirs, ours / theirs")
+    print(f"{mpi.name}, {given.n} ranks, {given.launches} launches; the numbers of the text: us, or MB/s")
+    print("| test | bytes | ours | theirs | ours / theirs |\n| --- | --- | --- | --- | --- |")
     for peer in peers:
         ours: list[dict[int, float]] = []
         theirs: list[dict[int, float]] = []

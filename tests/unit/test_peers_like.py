@@ -54,5 +54,17 @@ def test_installed_programs_are_found_by_their_names_and_compared(tmp_path: Path
     assert found["Bcast"].words[1:] == ("Bcast",)
     assert "Ibcast_pure" not in found  # of a program that is not there
     assert list(peers_like.peers_of(None, None)) == []
-    (line,) = peers_like.lines_of(found["osu_latency"], [{8: 2.0}, {8: 4.0}], [{8: 1.0, 16: 1.0}])
-    assert line.split() == ["osu_latency", "8", "B", "3.00", "1.00", "3.000"]
+    (line,) = peers_like.lines_of(found["osu_latency"], [{8: 2.0}, {8: 4.0}], [{8: 1.0, 16: 1.0}] * 2)
+    assert line.startswith("| osu_latency | 8 B | 3.00 | 1.00 | ")
+
+
+def test_a_ratio_is_that_of_neighbours_with_its_interval(tmp_path: Path) -> None:
+    script(tmp_path / "osu_latency", "")
+    (peer,) = peers_like.peers_of(tmp_path, None)
+    theirs = [{8: 1.0}, {8: 4.0}, {8: 2.0}]
+    (line,) = peers_like.lines_of(peer, [{8: 1.1}, {8: 4.4}, {8: 2.2}], theirs)
+    assert line == "| osu_latency | 8 B | 2.20 | 2.00 | 1.100 [1.100, 1.100] |"
+    (line,) = peers_like.lines_of(peer, theirs[:1], theirs[:1])
+    assert line == "| osu_latency | 8 B | 1.00 | 1.00 | 1.000 |"
+    (line,) = peers_like.lines_of(peer, [{}], [{8: 1.0}])
+    assert "no size in both" in line

@@ -3,6 +3,7 @@
 #include "base/binding.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/leftovers.h"
 #include "core/method.h"
 #include "core/op.h"
 #include "core/stop.h"
@@ -74,6 +75,7 @@ int main(int argc, char **argv)
     size_t count = 0;
     binding_start();
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a rank ends with the launcher that started it */
+    leftovers_watch();
     int err = opt_take(option_rows, &options, &argc, argv);
     if (!err)
         err = registry_ops(&ops, &count);

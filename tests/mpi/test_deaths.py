@@ -38,7 +38,8 @@ def _start(folder: Path, mpi: Mpi | None, **variables: str) -> subprocess.Popen[
     """A campaign under an MPI, or with ranks that are forks."""
     engine = setup_of(mpi).engines[mpi.name] if mpi else setup_of().engines[None]
     argv = [sys.executable, str(_TOOL), str(folder), msgspec.json.encode(engine).decode()]
-    return subprocess.Popen(argv, stderr=subprocess.PIPE, text=True, env=os.environ | variables)
+    own = {"STEELYARD_CACHE": str(folder.parent / "cache")}  # or a command beside us would clear up first
+    return subprocess.Popen(argv, stderr=subprocess.PIPE, text=True, env=os.environ | own | variables)
 
 
 def _records(folder: Path) -> list[dict[str, Any]]:

@@ -53,7 +53,8 @@ def _engine() -> Engine:
 
 def _start(folder: Path, engine: Engine, **variables: str) -> subprocess.Popen[bytes]:
     argv = [sys.executable, campaign_tool.__file__, str(folder), msgspec.json.encode(engine).decode()]
-    environment = os.environ | {"LAUNCHES": str(_LAUNCHES), "SAMPLES": _SAMPLES} | variables
+    own = {"STEELYARD_CACHE": str(folder.parent / "cache")}  # or a command beside us would clear up first
+    environment = os.environ | {"LAUNCHES": str(_LAUNCHES), "SAMPLES": _SAMPLES} | own | variables
     return subprocess.Popen(argv, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,11 +12,14 @@ from typing import IO
 import pytest
 
 import steelyard.system.leftovers as module
+from steelyard.engines.build import engine_folder
 from steelyard.system.leftovers import LeftFile, Leftovers, remove_left
 
 _NOBODY = 2**22 + 1  # a pid beyond the highest that Linux gives
 _MADE = (
     "mpich_shm_1",
+    "mpich_shar_tmpABCDEF",
+    "ucx_shm_posix_2dab8e8c",
     "vader_segment.vm.0.2.0",
     "sm_segment.vm.0.2.0",
     "18394:0:0",
@@ -117,3 +121,12 @@ def test_looks_end_when_ranks_measure(shared: Path) -> None:
     for began in (False, False, True, True, True):
         leftovers.look_if_due(pids, began=began)
     assert len(looks) == 2
+
+
+def test_the_engine_knows_the_same_names() -> None:
+    text = (engine_folder() / "base" / "leftovers.c").read_text()
+    begins = re.search(r"begins\[\] = \{([^}]*)\}", text)
+    assert begins is not None
+    others = ("[0-9]*:[0-9]*:[0-9]*", "hydra_hwloc_xmlfile_*", "ompi.*/pid.*", "prterun.*")
+    names = {f"{name}*" for name in re.findall(r'"([^"]+)"', begins[1])}
+    assert names == set(module._NAMES) - set(others)

@@ -23,6 +23,7 @@ import msgspec
 from steelyard.base.errors import InputError, MeasurementError, SteelyardError
 from steelyard.base.files import open_to_append
 from steelyard.base.ownership import check_own_folder, is_open_to_all, is_own, owner_name
+from steelyard.campaign.abandoned import remembered
 from steelyard.system.leftovers import LeftFile, Leftovers, remove_left
 from steelyard.system.marks import (
     end_marked,
@@ -106,11 +107,32 @@ def locked(folder: Path) -> Iterator[Lock]:
         )
         _write(file, msgspec.json.encode(holder) + b"\n", folder)
         try:
-            yield Lock(file.fileno(), holder.mark, notes)
+            with remembered(folder, holder.mark):
+                yield Lock(file.fileno(), holder.mark, notes)
         except (OSError, SteelyardError):
             _check_in_place(path, stat)
             raise
         _write(file, b"", folder)
+
+
+def clear_after_kill(folder: Path, mark: str) -> tuple[str, ...] | None:
+    """End and remove what the steelyard has left whose launches carry a mark. Returns notes on it; None if
+    it still measures, or did so on another system.
+
+    Raises InputError if it cannot be ended, and OSError.
+    """
+    path = folder / ".lock"
+    if not path.exists():
+        return ()
+    with open_to_append(path, buffering=0) as file:
+        said = _said(file)
+        if not is_own(os.fstat(file.fileno()), folder) or said.holder is None or said.holder.mark != mark:
+            return ()
+        if said.holder.system != this_system() or is_alive(said.holder.pid, said.holder.start):
+            return None
+        notes = _take(file, folder)
+        _write(file, b"", folder)
+    return notes
 
 
 def _check_in_place(path: Path, ours: os.stat_result) -> None:

@@ -14,6 +14,7 @@ import typer
 from steelyard import __version__
 from steelyard.base.errors import InputError, MeasurementError, SteelyardError
 from steelyard.base.secret import masked_text
+from steelyard.campaign.abandoned import clear_abandoned
 from steelyard.cli.console import say, spell_all, tell
 from steelyard.cli.options import Command, lazy_group
 from steelyard.cli.start import ReaderLeftError
@@ -121,6 +122,8 @@ def _called() -> int:
     """Call the command, and return its exit code. Typer by itself would turn an abort and a broken pipe
     into 1, which is a verdict.
     """
+    for note in clear_abandoned():
+        tell(f"note: {note}")
     try:
         return app(prog_name="steelyard", standalone_mode=False) or 0
     except _UsageError as error:

@@ -1,4 +1,4 @@
-"""Files that killed launches leave behind: of Open MPI, of MPICH and of its launcher.
+"""Files that killed launches leave behind: of MPI libraries and their launchers.
 
 Such a file is a launch's own if one of its processes has it mapped or open, and if it was not there before
 the launch. A name, an owner and a time would not say so: /tmp and /dev/shm may be shared with containers and
@@ -24,9 +24,12 @@ from steelyard.base.files import read_text
 from steelyard.system.marks import process_state
 
 _SHARED, _TEMPORARY = Path("/dev/shm"), Path("/tmp")  # noqa: S108 (where the libraries put them)
-# Names of files, and of session folders of Open MPI, with the place of a pid between the dots.
+# Names of files, and of session folders of Open MPI, with the place of a pid between the dots. Those of
+# shared memory are in engine/base/leftovers.c, too: a rank that is ended removes them itself.
 _NAMES = (
     "mpich_shm_*",
+    "mpich_shar_tmp*",  # MPICH 4
+    "ucx_shm_posix_*",
     "vader_segment.*",  # Open MPI 4
     "sm_segment.*",  # Open MPI 5
     "[0-9]*:[0-9]*:[0-9]*",  # libfabric's shm: PID:UID:N

@@ -63,8 +63,8 @@ def _tests(macro: Macro) -> Sheet:
     return Sheet(
         title=_titled("micro against macro", names),
         explained="the median over launches and its interval; best: the MPI with the least time, and those "
-        "that a rank test over launches cannot distinguish from it (Mann-Whitney, exact; Holm over "
-        "pairs; 5 %)",
+        "that swaps of whole launches cannot distinguish from it (all lines together; pairs of MPIs "
+        "share the 5 % by Bonferroni)",
         columns=(
             words("test"),
             words("unit"),

@@ -43,7 +43,7 @@ _BY_TASK = re.compile(
 _BY_RANKS = re.compile(r"RANK (?P<rank>\d+) PID \d+ RUNNING AT \S+\s+=\s+KILLED BY SIGNAL: (?P<signal>\d+)")
 _BY_PID = re.compile(r"PID (\d+) RUNNING AT (?:.|\n)*?EXIT STRING: .*\(signal (\d+)\)")
 _BY_LAUNCHERS = (signal.SIGTERM, signal.SIGKILL)  # with which launchers end the others when a rank has left
-# Of what libraries die that get no memory in /dev/shm: of a page that is not there, or of an address of none.
+# Libraries that get no memory in /dev/shm die of these: a page that is not there, or an address of none.
 _BY_NO_ROOM = (signal.SIGBUS, signal.SIGSEGV)
 # Slurm's messages when it ends our job: a launch that died then says nothing about its test case.
 _JOB_ENDS = re.compile(

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-import steelyard
 from steelyard.engines.build import engine_folder
 
 ROOT = engine_folder().parent
@@ -119,30 +118,6 @@ def test_pages_that_the_code_names_exist(pages: Pages) -> None:
     }
     assert named  # a plan names the page of its analysis
     assert not {(file, page) for file, page in named if not (ROOT / page).is_file()}
-
-
-@pytest.mark.parametrize("page", ["docs/howto.md", "CONTRIBUTING.md"])
-def test_a_long_page_begins_with_its_contents(pages: Pages, page: str) -> None:
-    top, _, rest = pages[page].partition("\n## ")
-    listed = [fragment for path, fragment in _links(page, top) if path == page]
-    assert sorted(listed) == sorted(_anchors(f"## {rest}"))
-
-
-def test_the_entry_to_cite_is_that_of_the_citation_file(pages: Pages) -> None:
-    entry = re.search(r"^```bibtex\n@software\{(.*?)^```", pages["README.md"], re.MULTILINE | re.DOTALL)
-    assert entry is not None
-    told = dict(re.findall(r"^  (\w+) += \{(.*)\},?$", entry[1], re.MULTILINE))
-    lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
-    file = {key: value.strip(' "') for key, colon, value in (line.partition(":") for line in lines) if colon}
-    (author,) = (value for key, value in file.items() if key == "  - name")
-    assert told == {
-        "author": f"{{{author}}}",
-        "title": file["title"],
-        "version": file["version"],
-        "year": file["date-released"][:4],
-        "license": file["license"],
-    }
-    assert file["version"] == steelyard.__version__
 
 
 @pytest.mark.parametrize(

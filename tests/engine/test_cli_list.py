@@ -10,6 +10,7 @@ import pytest
 import steelyard.cli.list as list_module
 from commands import Steelyard, steelyard_of
 from steelyard.base.errors import InputError
+from steelyard.cli.families import FAMILIES, LAST
 from steelyard.engines.mpi import find_mpis
 
 
@@ -30,8 +31,12 @@ def test_list(steelyard: Steelyard) -> None:
     assert "quick" in {plan["name"] for plan in document["plans"]}
     said = steelyard("list")
     assert said.code == 0
-    listed = {words[0] for words in map(str.split, said.out.splitlines()) if words}
-    assert listed >= {"self.empty", "self.clock", "pthread.mutex", "omp.barrier", "batch", "median", "quick"}
+    listed = [words[0] for words in map(str.split, said.out.splitlines()) if words]
+    assert set(listed) >= {"self.", "pthread.", "omp.", "batch", "median", "quick"}
+    assert said.out.splitlines().index("plans") < 30  # the index is a screen, the instrument its last line
+    assert listed.index("omp.") < listed.index("self.") < listed.index("quick")
+    every = steelyard("list", "*").out.split()
+    assert set(every) >= {"self.empty", "self.clock", "pthread.mutex", "omp.barrier", "batch", "median"}
     if find_mpis():
         assert names >= {"mpi.pingpong", "mpi.iallreduce", "mpi.bcast_init"}
         assert said.err == ""
@@ -44,9 +49,19 @@ def test_list_without_an_mpi_says_so(steelyard: Steelyard, monkeypatch: pytest.M
     monkeypatch.setattr(list_module, "choose_mpi", none)
     said = steelyard("list")
     assert said.code == 0
-    assert "self.empty" in said.out
+    assert "self." in said.out
     assert "mpi." not in said.out
     assert said.err == "no mpi.* ops: no MPI was found; pip install one\n"
+
+
+def test_each_family_of_the_index_is_what_list_takes(steelyard: Steelyard) -> None:
+    document = steelyard("list", "--json").document
+    families = {op["family"] for op in document["ops"]}
+    assert families <= {family.name for family in (*FAMILIES, LAST)}
+    for family in (*FAMILIES, LAST):
+        own = {op["name"] for op in document["ops"] if op["family"] == family.name}
+        asked = steelyard("list", family.word, "--json").document if own else {"ops": []}
+        assert own <= {op["name"] for op in asked["ops"]}, family
 
 
 def test_the_tests_of_other_suites_are_listed(steelyard: Steelyard) -> None:

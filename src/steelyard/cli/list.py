@@ -16,6 +16,7 @@ import typer
 from steelyard.base.errors import InputError, SteelyardError
 from steelyard.base.units import format_values
 from steelyard.cli.console import say, say_json, tell, width
+from steelyard.cli.families import in_order, index_rows
 from steelyard.cli.options import JsonFlag, listed
 from steelyard.engines.build import describe, mpi_engine, solo_engine
 from steelyard.engines.description import Description, Op, Param
@@ -25,11 +26,14 @@ from steelyard.plan.plan import nearest, read_plan
 from steelyard.plan.shipped import shipped_plans
 from steelyard.plan.suites import SUITES, Like
 
+PLANS = "plans"
 _NAME_WIDTH, _NAME_MOST = 22, 28  # columns
 _MOST_IN_FULL = 10_000_000  # longer numbers are hard to read: 1e8
 _VALUES = {"root": "the time of rank 0", "slowest": "the time of the slowest rank"}
 EXAMPLES = {
     "list_what_there_is": (
+        "steelyard list                   families of ops, plans, methods",
+        "steelyard list coll              the collectives; or p2p, omp., ...",
         "steelyard list reduce            every op with 'reduce' in its name",
         "steelyard list mpi.reduce        its sizes, parameters and methods",
         "steelyard list 'osu_*'           what tests of other suites are here",
@@ -96,9 +100,10 @@ def list_what_there_is(options: ListOptions) -> None:
         for line in op_lines(catalogue, ops[0]) if ops else entry_lines(entries[0]):
             say(line)
         return
-    for line in _op_table(catalogue, ops):
+    for line in _op_table(catalogue, ops) if patterns else _index(ops):
         say(line)
-    for title, rows in tables.items():
+    titles = [*tables] if patterns else sorted(tables, key=lambda title: title != PLANS)
+    for title, rows in ((title, tables[title]) for title in titles):
         if rows:
             say(title)
             for entry in rows:
@@ -137,7 +142,7 @@ def read_catalogue(mpis: Sequence[str]) -> tuple[Catalogue, str | None]:
         "methods": tuple(Entry(row.name, row.summary, row, row.params, row.why_not) for row in solo.methods),
         "stop rules": tuple(Entry(row.name, row.summary, row, row.params) for row in solo.stop_rules),
         "clock synchronisation": tuple(Entry(row.name, row.summary, row) for row in solo.sync_algorithms),
-        "plans": tuple(_plan_entry(name, path) for name, path in shipped_plans().items()),
+        PLANS: tuple(_plan_entry(name, path) for name, path in shipped_plans().items()),
     }
     known = {name: ops.get(name, op) for name, op in all_ops.items()}
     return Catalogue(known, tables, tuple(described), lacks), problem
@@ -170,13 +175,14 @@ def _chosen(
     wanted: set[str] = set()
     for pattern in patterns:
         found = [name for name in names if name == pattern]
+        found = found or [op.name for op in catalogue.ops.values() if op.family == pattern]
         found = found or [name for name in names if fnmatchcase(name, pattern) or pattern in name]
         found = found or [row.op for row in (known_as(pattern),) if row is not None]
         if not found and not _theirs([pattern]):
             hint = nearest(pattern, names) or ";"
             raise InputError(f"nothing here is called '{pattern}'{hint} 'steelyard list' names all")
         wanted.update(found)
-    ops = [op for op in catalogue.ops.values() if op.name in wanted]
+    ops = in_order([op for op in catalogue.ops.values() if op.name in wanted])
     kept = {
         title: tuple(row for row in rows if row.name in wanted) for title, rows in catalogue.tables.items()
     }
@@ -188,6 +194,13 @@ def _theirs(patterns: Sequence[str]) -> list[Like]:
     rows = [row for suite in SUITES.values() for row in suite]
     wild = [pattern for pattern in patterns if any(letter in pattern for letter in "*?[")]
     return [row for row in rows if any(fnmatchcase(row.name, pattern) for pattern in wild)]
+
+
+def _index(ops: Sequence[Op]) -> Iterator[str]:
+    """List the families of ops, and what to ask for each."""
+    yield "ops, by families (steelyard list NAME lists those of one, '*' all)"
+    for word, text in index_rows(ops):
+        yield from _named(word, text, _NAME_WIDTH)
 
 
 def _op_table(catalogue: Catalogue, ops: Sequence[Op]) -> Iterator[str]:
@@ -316,5 +329,5 @@ _KEYS = {
     "methods": "methods",
     "stop rules": "stop_rules",
     "clock synchronisation": "sync_algorithms",
-    "plans": "plans",
+    PLANS: "plans",
 }

@@ -88,7 +88,7 @@ def _sentence(family: str, mpi: str, rows: Sequence[Row], folder: str) -> str:
     for row in rows:
         ops.setdefault(row.op, []).append(row)
     largest = {op: _largest(own) for op, own in ops.items()}
-    names = sorted(ops, key=_place)
+    names = sorted(ops, key=place_of)
     shown = [row for op in names[:MOST_OPS] for row in largest[op]]
     is_named = len(ops) == 1  # the whole name, which a command takes
     facts = [_op_words(op if is_named else op.partition(".")[2], largest[op]) for op in names[:MOST_OPS]]
@@ -115,7 +115,8 @@ def _team(rows: Sequence[Row]) -> str:
     return " of ".join(filter(None, parts))
 
 
-def _place(op: str) -> int:
+def place_of(op: str) -> int:
+    """Say how early readers look for an op of its family."""
     name = op.partition(".")[2]
     return _FIRST.index(name) if name in _FIRST else len(_FIRST)
 

@@ -1,7 +1,7 @@
 """A reader who types a page from its top gets to its end: in a clean folder each page is one script.
 
-Nothing is measured: records are written as engines would have. The machine is the one that the pages are
-written for. All else is done: folders that exist are refused or resumed, tables, reports and files are made.
+Nothing is measured: records are written as engines would have. All else is done: folders that exist are
+refused or resumed, tables, reports and files are made.
 """
 
 from __future__ import annotations
@@ -10,66 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from commands import Steelyard, steelyard_of
-from page_machine import added_by_the_page, allocation, at_a_site, instead, missing_mpi, on_eight_cores
-from page_scripts import PLATFORM, MadeCampaigns, is_code, is_file, script_of, scripts, went_well, words_typed
-from pages import Snippet
-from steelyard import validate
-from steelyard.base.errors import MeasurementError
-from steelyard.campaign.run import run_campaign
-
-_SCRIPTS = scripts()
-_EXTRAS = {"parquet": "polars", "png": "matplotlib", "pdf": "matplotlib"}  # formats that need a module
-
-
-def _would_simulate(*_: object) -> None:
-    raise MeasurementError("would simulate")
+from commands import Steelyard
+from made_campaigns import MadeCampaigns
+from page_scripts import reader, script_of, scripts, type_step, what_failed
 
 
 @pytest.fixture
 def steelyard(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Steelyard:
-    """A command line under which nothing is measured, in a folder that has but what a site has."""
-    call = steelyard_of(capsys, monkeypatch)
-    on_eight_cores(monkeypatch)
-    instead(monkeypatch, run_campaign, MadeCampaigns())
-    instead(monkeypatch, validate.validate, _would_simulate)
-    at_a_site(monkeypatch, tmp_path / "site")
-    here = tmp_path / "here"
-    here.mkdir()
-    (here / "my-cluster.xml").write_text(PLATFORM)
-    monkeypatch.chdir(here)
-    return call
+    return reader(tmp_path, capsys, monkeypatch, MadeCampaigns())
 
 
-def _type(step: Snippet, steelyard: Steelyard, monkeypatch: pytest.MonkeyPatch) -> str | None:
-    """Do a step; returns what went wrong."""
-    if is_file(step):
-        Path(step.kind).write_text(step.text)
-        return None
-    if is_code(step):
-        pytest.importorskip("polars")
-        exec(compile(step.text, str(step), "exec"), {})
-        return None
-    if added_by_the_page(step):  # see test_docs_contributing.py
-        return None
-    words, nodes = words_typed(step)
-    if name := missing_mpi(words):
-        pytest.skip(f"no {name} MPI was found")
-    for word in {word.rpartition(".")[2] for word in words} & _EXTRAS.keys():
-        pytest.importorskip(_EXTRAS[word])
-    with monkeypatch.context() as patch:
-        if nodes:
-            patch.setenv(*allocation(nodes))
-        said = steelyard(*words)
-    return None if went_well(words, said) else f"{step}: {step.text}: {said.code}: {said.err}"
-
-
-@pytest.mark.parametrize("page", _SCRIPTS)
+@pytest.mark.parametrize("page", scripts())
 def test_a_page_is_a_script(page: str, steelyard: Steelyard, monkeypatch: pytest.MonkeyPatch) -> None:
-    failed = [_type(step, steelyard, monkeypatch) for step in _SCRIPTS[page]]
-    assert [one for one in failed if one] == []
+    assert what_failed(page, steelyard, monkeypatch) == []
 
 
 _PAGE = """# A page
@@ -106,5 +61,5 @@ def test_a_step_that_needs_what_no_step_made_is_seen(
     steelyard: Steelyard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shows, _, runs, *_ = script_of("page.md", _PAGE)
-    assert "there is no results folder 'results/a'" in (_type(shows, steelyard, monkeypatch) or "")
-    assert "my.toml" in (_type(runs, steelyard, monkeypatch) or "")
+    assert "there is no results folder 'results/a'" in (type_step(shows, steelyard, monkeypatch) or "")
+    assert "my.toml" in (type_step(runs, steelyard, monkeypatch) or "")

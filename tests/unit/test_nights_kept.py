@@ -20,6 +20,7 @@ from steelyard.nights.document import check_document
 from steelyard.nights.sheets import check_sheet
 from steelyard.nights.store import Night, folders_in, pool, read_night
 from steelyard.nights.verdicts import Checked, check_tonight
+from steelyard.records.sealing import sealed
 
 _DAY = 86_400 * 10**9
 _NIGHTS = 5
@@ -99,6 +100,15 @@ def test_a_damaged_one_is_made_again(store: Path, damage: bytes) -> None:
     assert (folder / NAME).read_bytes() == good
 
 
+def test_a_number_that_was_changed_in_it_is_not_believed(store: Path) -> None:
+    folder = store / "night-1"
+    first = known_night(folder)
+    good = (folder / NAME).read_bytes()
+    (folder / NAME).write_bytes(good.replace(b'"median":', b'"median":1', 1))
+    assert known_night(folder) == first
+    assert (folder / NAME).read_bytes() == good
+
+
 def test_another_version_of_the_code_reads_again(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known_night(store / "night-1")
     monkeypatch.setattr(digest, "_code", lambda: "another")
@@ -123,7 +133,8 @@ def test_what_is_hostile_in_it_is_shown(store: Path) -> None:
     known_night(folder)
     document = json.loads((folder / NAME).read_text())
     document["ways"]["host"] = "\x1b[31mvm"
-    (folder / NAME).write_text(json.dumps(document))
+    del document["crc"]
+    (folder / NAME).write_bytes(sealed(json.dumps(document).encode()))
     assert known_night(folder).ways["host"] == r"\x1b[31mvm"
 
 

@@ -67,6 +67,14 @@ def test_parse_seconds(text: str, expected: float) -> None:
     assert units.parse_seconds(text) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("text", ["9" * 5000, "9" * 5000 + "s", "1e9h", "100000000m", "9" * 50 + ".5"])
+def test_what_no_duration_or_size_can_be_is_refused_in_a_short_sentence(text: str) -> None:
+    for parse in (units.parse_seconds, units.parse_bytes, units.parse_sizes):
+        with pytest.raises(InputError) as caught:
+            parse(text)
+        assert len(str(caught.value)) < 200
+
+
 def test_parse_seconds_refuses() -> None:
     with pytest.raises(InputError):
         units.parse_seconds("soon")

@@ -6,10 +6,13 @@ import re
 from collections.abc import Mapping
 
 from steelyard.base.errors import InputError
+from steelyard.base.foreign import shortened
 
 _BINARY = {"": 1, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 _DECIMAL = {"k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_MOST_SECONDS = 1e9
+_MOST_QUOTED = 60  # letters of what somebody has written, in a sentence
 MAX_BYTES = 2**50  # a bound that catches typing errors, far above any memory
 
 
@@ -18,9 +21,12 @@ def parse_bytes(text: str) -> int:
 
     Raises InputError for an invalid one.
     """
-    match = re.fullmatch(r"(\d+)\s*([KMGT]i|[kKMGT]|)(B?)", text.strip())
+    match = re.fullmatch(r"(\d{1,40})\s*([KMGT]i|[kKMGT]|)(B?)", text.strip())
     if match is None:
-        raise InputError(f"'{text}' is not a size; write bytes as 8, 1Ki, 4Mi or 2kB, a range as 1..1Ki")
+        raise InputError(
+            f"'{shortened(text, _MOST_QUOTED)}' is not a size; write bytes as 8, 1Ki, 4Mi or 2kB, a range as "
+            "1..1Ki"
+        )
     value = int(match[1]) * (_BINARY | _DECIMAL)[match[2]]
     if value > MAX_BYTES:
         raise InputError(f"'{text}' is larger than any memory (at most 1024Ti)")
@@ -55,10 +61,11 @@ def parse_counts(text: str, what: str) -> tuple[int, ...]:
         counts = tuple(dict.fromkeys(int(part) for part in text.encode("ascii").split(b",")))
     except ValueError:  # of other digits, too, which int() reads
         raise InputError(
-            f"'{text}' is not a number of {what}; write whole numbers such as 2 or 1,2,4"
+            f"'{shortened(text, _MOST_QUOTED)}' is not a number of {what}; write whole numbers such as 2 or "
+            "1,2,4"
         ) from None
     if not counts or min(counts) < 1:
-        raise InputError(f"the number of {what} must be at least 1, not '{text}'")
+        raise InputError(f"the number of {what} must be at least 1, not '{shortened(text, _MOST_QUOTED)}'")
     return counts
 
 
@@ -66,8 +73,11 @@ def parse_seconds(text: str) -> float:
     """Read a duration such as `90`, `30s`, `10m`, `1.5h` in seconds. Raises InputError."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ns|us|ms|s|m|h|)", text.strip())
     if match is None:
-        raise InputError(f"'{text}' is not a duration; write 90s, 10m or 1.5h")
-    return float(match[1]) * _SECONDS[match[2] or "s"]
+        raise InputError(f"'{shortened(text, _MOST_QUOTED)}' is not a duration; write 90s, 10m or 1.5h")
+    seconds = float(match[1]) * _SECONDS[match[2] or "s"]
+    if seconds > _MOST_SECONDS:
+        raise InputError(f"'{shortened(text, _MOST_QUOTED)}' is longer than 30 years; give less")
+    return seconds
 
 
 def parse_value(text: str) -> float | str:

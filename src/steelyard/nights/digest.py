@@ -14,6 +14,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular, write_whole
 from steelyard.base.foreign import all_visible, is_plain
 from steelyard.nights.store import Night, read_night
+from steelyard.records.sealing import read_seal, sealed
 from steelyard.results.row import Row
 
 NAME = ".night.json"  # in the folder of a night
@@ -44,14 +45,16 @@ def known_night(folder: Path) -> Night:
     settings, ways = dict(night.settings), dict(night.ways)
     digest = Digest(made_from, night.began, night.rows, settings, ways, night.zeros)
     with suppress(OSError):  # a store may be read-only, or full
-        write_whole(folder / NAME, msgspec.json.encode(digest))
+        write_whole(folder / NAME, sealed(msgspec.json.encode(digest)))
     return night
 
 
 def _read(path: Path) -> Digest | None:
-    """Read a digest; None if there is none, or it is damaged or of another version."""
+    """Read a digest; None if there is none, or it was changed, or is of another version."""
     try:
         data = read_regular(path)
+        if not read_seal(data).is_right:
+            return None
         if is_plain(data):
             return msgspec.json.decode(data, type=Digest)
         return msgspec.convert(all_visible(msgspec.json.decode(data)), Digest)

@@ -44,6 +44,9 @@ _ALLOWED: Mapping[str, str] = {
     "seed": "a whole number of 0 or more",
 }  # fmt: skip
 
+_BEFORE_KEY = re.compile(r"""\s*(?:\[+\s*)?(?:measure\.)?["']?""")
+_AFTER_KEY = re.compile(r"""["']?\s*[=.\]]""")
+
 
 def explained(message: str, text: str, document: Mapping[str, Any]) -> tuple[int | None, str]:
     """Find the line of a plan's text, and make a sentence of msgspec's message.
@@ -75,9 +78,8 @@ def line_of(text: str, key: str, inside: bool) -> int | None:
         for number, line in enumerate(lines, first):
             if _gives(line, key):
                 return number
-    return next(
-        (n for n, line in enumerate(text.splitlines(), 1) if re.match(rf"\s*\[+\s*{key}\b", line)), None
-    )
+    heads = (re.match(r"\s*\[+\s*([\w-]*)", line) for line in text.splitlines())
+    return next((number for number, head in enumerate(heads, 1) if head and head[1] == key), None)
 
 
 def _line(text: str, key: str | None, index: int | None) -> int | None:
@@ -102,7 +104,10 @@ def _sections(text: str) -> list[tuple[int, Sequence[str]]]:
 
 
 def _gives(line: str, key: str) -> bool:
-    return re.match(rf"""\s*(\[+\s*)?(measure\.)?["']?{re.escape(key)}["']?\s*[=.\]]""", line) is not None
+    """Is the key what a line begins with? It may be of any length, so it is no part of an expression."""
+    start = _BEFORE_KEY.match(line)
+    rest = line[start.end() :] if start else ""
+    return rest.startswith(key) and _AFTER_KEY.match(rest, len(key)) is not None
 
 
 def _value(document: Mapping[str, Any], index: int | None, key: str) -> str:

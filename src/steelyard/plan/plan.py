@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular
+from steelyard.base.foreign import shortened
 from steelyard.base.units import parse_seconds
 from steelyard.plan.arrivals import Delays, read_arrivals
 from steelyard.plan.axis import PlanAxis
@@ -27,6 +28,8 @@ MOST_SECONDS = (
 )
 
 MOST_LAUNCHES = 10_000  # some hours of nothing but starting
+_MOST_BYTES = 1 << 20  # of a file; the longest that ships has 8 KiB
+_MOST_QUOTED = 100  # letters of a key, in a sentence
 _MOST_SEED = 2**62  # a launch adds its number, and the engine's whole numbers are below 2**63
 
 Value = float | str  # of a parameter
@@ -139,7 +142,7 @@ def read_plan(path: Path, within: tuple[Path, ...] = ()) -> Plan:
     try:
         if not path.exists():
             raise InputError(f"there is no plan {path}; 'steelyard list' names those that ship")
-        text = read_regular(path).decode()
+        text = read_regular(path, _MOST_BYTES).decode()
         document = _listed(tomllib.loads(text))
         plan = msgspec.convert(document, Plan)
     except RecursionError:
@@ -154,6 +157,8 @@ def read_plan(path: Path, within: tuple[Path, ...] = ()) -> Plan:
         line, sentence = _explain(str(error), text, document)
         where = f"{path}, line {line}" if line else str(path)
         raise InputError(f"the plan {where}: {sentence}") from None
+    except ValueError:  # Python reads no more digits than some thousand
+        raise InputError(f"the plan {path} has a number of too many digits; give fewer") from None
     plan = _with_included(plan, path, (*within, path.resolve()))
     if isinstance(plan.arrivals, str):
         return msgspec.structs.replace(plan, arrivals=read_arrivals(path.parent / plan.arrivals))
@@ -202,7 +207,8 @@ def _explain(message: str, text: str, document: Mapping[str, Any]) -> tuple[int 
     known = [field.encode_name for field in msgspec.structs.fields(whose)]
     where = "an exclude" if excludes else "a [[measure]]" if inside else "it"
     line = line_of(text, "exclude" if excludes else match[1], inside)
-    return line, f"{where} has no key '{match[1]}'{nearest(match[1], known)}"
+    key = shortened(match[1], _MOST_QUOTED)
+    return line, f"{where} has no key '{key}'{nearest(key, known)}"
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -20,6 +20,8 @@ from steelyard.system import leftovers
 from steelyard.system.leftovers import LeftFile
 from steelyard.system.marks import MARK, new_mark, start_time, this_system
 
+_NOT_BELIEVED = "and is not believed: nothing was ended; if a launch into this folder still runs, end it"
+
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS])
 def test_a_file_system_without_locks_is_one_sentence(
@@ -94,14 +96,14 @@ def test_what_a_killed_one_has_left_is_ended(
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"mark": ""}, "is damaged, or of another version"),
-        ({"mark": "LETTER"}, "is damaged, or of another version"),
-        ({"mark": "HALF"}, "is damaged, or of another version"),
-        ({"mark": "UPPER"}, "is damaged, or of another version"),
-        ({"began_ns": 0}, "is damaged, or of another version"),
-        ({"began_ns": -1}, "is damaged, or of another version"),
-        ({"began_ns": 10**30}, "is damaged, or of another version"),
-        ({"pid": "1"}, "is damaged, or of another version"),
+        ({"mark": ""}, "is damaged"),
+        ({"mark": "LETTER"}, "is damaged"),
+        ({"mark": "HALF"}, "is damaged"),
+        ({"mark": "UPPER"}, "is damaged"),
+        ({"began_ns": 0}, "is damaged"),
+        ({"began_ns": -1}, "is damaged"),
+        ({"began_ns": 10**30}, "is damaged"),
+        ({"pid": "1"}, "is damaged"),
         ({"inode": 1}, "is a copy of another folder's"),
         ({"host": "x" * 300_000}, "is too large for a lock"),
         ({"system": "another boot"}, None),
@@ -117,7 +119,49 @@ def test_what_is_not_whole_and_ours_ends_nothing(
     path = _leave(tmp_path, mark, **changes)
     with locked(tmp_path) as lock:
         assert child.poll() is None
-    assert lock.notes == (() if words is None else (f"'{path}' {words}: nothing was ended by it",))
+    assert lock.notes == (() if words is None else (f"'{path}' {words} {_NOT_BELIEVED}",))
+
+
+def _leave_older(folder: Path, mark: str) -> Path:
+    """As earlier versions wrote it: five keys, and no end of line."""
+    path = folder / ".lock"
+    holder = {"host": platform.node(), "pid": _ended_pid(), "start": 1, "mark": mark, "began_ns": 10**18}
+    path.write_bytes(msgspec.json.encode(holder))
+    return path
+
+
+def test_a_lock_of_an_older_version_is_told_and_not_believed(
+    launch: tuple[subprocess.Popen[bytes], str], tmp_path: Path
+) -> None:
+    child, mark = launch
+    path = _leave_older(tmp_path, mark)
+    with locked(tmp_path) as lock:
+        assert child.poll() is None
+    assert lock.notes == (f"'{path}' is of an older version {_NOT_BELIEVED}",)
+    with locked(tmp_path) as lock:
+        assert lock.notes == ()
+
+
+def test_processes_that_hold_a_lock_of_an_older_version_are_named(tmp_path: Path) -> None:
+    """Its launches, after it was killed: they inherited the descriptor."""
+    path = _leave_older(tmp_path, new_mark())
+    text = path.read_bytes()
+    with path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        child = subprocess.Popen(["sleep", "600"], pass_fds=[file.fileno()])
+    try:
+        with (
+            pytest.raises(
+                InputError,
+                match=rf"another steelyard hold .*; wait for their end, or end pid {child.pid}$",
+            ),
+            locked(tmp_path),
+        ):
+            pass
+        assert (child.poll(), path.read_bytes()) == (None, text)
+    finally:
+        child.kill()
+        child.wait()
 
 
 @pytest.mark.parametrize("text", [b"{", b"null", b"\xff\xfe", b"[" * 100_000, b"\n\n", b'{"host": "x"}'])
@@ -125,7 +169,7 @@ def test_a_damaged_lock_is_told_and_replaced(text: bytes, tmp_path: Path) -> Non
     (tmp_path / ".lock").write_bytes(text)
     with locked(tmp_path) as lock:
         (note,) = lock.notes
-        assert note.endswith("nothing was ended by it")
+        assert note.endswith(f"is damaged {_NOT_BELIEVED}")
     with locked(tmp_path) as lock:
         assert lock.notes == ()
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 import msgspec
 
@@ -31,23 +31,35 @@ from steelyard.system.marks import (
     is_mark,
     marked_pids,
     new_mark,
+    pids_that_opened,
     start_time,
     this_system,
 )
 
+Found = TypeVar("Found")
+
 _SURVIVOR_SECONDS = 10.0  # for the lock, after those who hold it were ended
 _MOST_NS = 1 << 63  # of a time, in the year 2262
+_NOT_BELIEVED = "and is not believed: nothing was ended; if a launch into this folder still runs, end it"
 _MOST_BYTES = 1 << 18  # of the file: a line for each file of a launch of some hundred ranks
 
 
-class Holder(msgspec.Struct, frozen=True):
-    """The holder of a lock: a process of `host`, the mark of its launches, and its begin (Unix time)."""
+class OlderHolder(msgspec.Struct, frozen=True):
+    """The holder of a lock: a process of `host`, the mark of its launches, and its begin (Unix time).
+
+    Earlier versions wrote no more. That does not say on which boot a pid is one, and in which folder.
+    """
 
     host: str
     pid: int
     start: int  # as returned by `marks.start_time`
     mark: str
     began_ns: int
+
+
+class Holder(OlderHolder, frozen=True):
+    """What is believed: `OlderHolder`, and where that is so."""
+
     system: str  # where the pid is one: `marks.this_system`
     inode: int  # of the file: a copy of a folder says nothing about launches
 
@@ -157,13 +169,10 @@ def _take(file: IO[bytes], folder: Path) -> tuple[str, ...]:
     runs = is_here and holder is not None and is_alive(holder.pid, holder.start)
     was_ours = is_free and holder is not None and holder.pid == os.getpid()
     if not (is_free or is_here) or (runs and not was_ours):  # some file systems lock nothing
-        who = (
-            "" if holder is None else f" (pid {holder.pid} on {holder.host}, since {_local(holder.began_ns)})"
-        )
-        raise InputError(f"another steelyard{who} is measuring into '{folder}'; wait for it to end")
+        raise InputError(_taken(folder, holder))
     notes: tuple[str, ...] = ()
     if said.doubt is not None:
-        notes += (f"'{folder / '.lock'}' {said.doubt}: nothing was ended by it",)
+        notes += (f"'{folder / '.lock'}' {said.doubt} {_NOT_BELIEVED}",)
     if is_open_to_all(folder):
         notes += (f"every user may change what is in '{folder}'; chmod o-w ends that",)
     if is_here and holder is not None:
@@ -177,6 +186,19 @@ def _take(file: IO[bytes], folder: Path) -> tuple[str, ...]:
             )
         time.sleep(0.05)
     return notes
+
+
+def _taken(folder: Path, holder: Holder | None) -> str:
+    """Say who measures; where the lock cannot be believed, which processes have it open."""
+    if holder is not None:
+        who = f"pid {holder.pid} on {holder.host}, since {_local(holder.began_ns)}"
+        return f"another steelyard ({who}) is measuring into '{folder}'; wait for it to end"
+    pids = ", ".join(map(str, pids_that_opened(folder / ".lock")))
+    whose = f"pid {pids}" if pids else "them"
+    return (
+        f"processes of another steelyard hold '{folder}', and its lock does not say whose they are; wait for "
+        f"their end, or end {whose}"
+    )
 
 
 def _local(unix_ns: int) -> str:
@@ -224,18 +246,24 @@ def _said(file: IO[bytes]) -> _Said:
     if len(text) > _MOST_BYTES:
         return _Said(doubt="is too large for a lock")
     first, *others = text.split(b"\n")
-    holder = None
-    with suppress(msgspec.DecodeError, RecursionError):
-        holder = msgspec.json.decode(first, type=Holder)
+    holder = _decoded(first, Holder)
+    if holder is None and _decoded(first, OlderHolder) is not None:
+        return _Said(doubt="is of an older version")
     if holder is None or not is_mark(holder.mark) or not 0 < holder.began_ns < _MOST_NS:
-        return _Said(doubt="is damaged, or of another version")
+        return _Said(doubt="is damaged")
     if holder.inode != os.fstat(file.fileno()).st_ino:
         return _Said(doubt="is a copy of another folder's")
     files = list[LeftFile]()
     for line in others:
-        with suppress(msgspec.DecodeError):  # the last one may be torn
-            files.append(msgspec.json.decode(line, type=LeftFile))
+        if (left := _decoded(line, LeftFile)) is not None:  # the last one may be torn
+            files.append(left)
     return _Said(holder, tuple(files))
+
+
+def _decoded(line: bytes, kind: type[Found]) -> Found | None:
+    with suppress(msgspec.DecodeError, RecursionError):
+        return msgspec.json.decode(line, type=kind)
+    return None
 
 
 def _write(file: IO[bytes], text: bytes, folder: Path) -> None:

@@ -133,3 +133,14 @@ def marks_of(pid: int) -> set[str]:
         return set()
     head = f"{MARK}=".encode()
     return {word.removeprefix(head).decode(errors="replace") for word in words if word.startswith(head)}
+
+
+def pids_that_opened(path: Path) -> list[int]:
+    """List the other processes that have a file open, as far as this user may see that."""
+    wanted = path.stat()
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            opened = any(os.path.samestat(one.stat(), wanted) for one in (process / "fd").iterdir())
+            found += [int(process.name)] if opened and int(process.name) != os.getpid() else []
+    return sorted(found)

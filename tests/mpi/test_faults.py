@@ -16,6 +16,7 @@ from campaigns import run_plan, setup_of
 from further import further
 from points import engine_of, measure, mpi_or_skip
 from preloaded import build_preloaded
+from steelyard.cli.show import read_results
 from steelyard.engines.mpi import Mpi
 from steelyard.models.functionality import HANG, PASSED, SIGNAL, WRONG, outcome_of
 from steelyard.plan.plan import Measure, Plan
@@ -130,6 +131,44 @@ def test_a_fault_of_one_thread_is_caught(tmp_path: Path) -> None:
         assert outcome_of(row.launches[0]) == outcome, (case, row.why)
         if outcome == WRONG:
             assert re.search(r"^wrong: rank [01]: thread [01]: .* should be ", row.why or ""), row.why
+
+
+# Rank 0 has a wrong bit in each sum, from one call on.
+_LYING_SUMS = """
+#include <mpi.h>
+#include <stdlib.h>
+int MPI_Allreduce(const void *out, void *data, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    static long calls;
+    int rank, size, rc = PMPI_Allreduce(out, data, count, type, op, comm);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Type_size(type, &size);
+    if (++calls >= atol(getenv("LIES_FROM")) && rank == 0 && (long)count * size > 0)
+        ((char *)data)[(long)count * size - 1] ^= 64;
+    return rc;
+}
+"""
+_TRUE = ("mpi.barrier", "mpi.bcast", "mpi.scan", "mpi.pingpong")
+
+
+def test_sums_that_lie_spoil_their_test_case_and_never_the_folder(tmp_path: Path, one_mpi: Mpi) -> None:
+    """From the first one on, and when the check before the first sample is over: samples are there then."""
+    (tmp_path / "lying_sums.c").write_text(_LYING_SUMS)
+    library = build_preloaded(engine_of(one_mpi), tmp_path / "lying_sums.c", tmp_path)
+    env = {"LD_PRELOAD": str(library), "LIES_FROM": (str(_FIRST), "3")}
+    ops = ("mpi.allreduce", *_TRUE)
+    methods = Measure(ops=ops, ranks=2, bytes=8, rule="fixed", params={"count": 40.0}, env=env)
+    run_plan(tmp_path / "out", _plan([methods], "60s"), setup_of(one_mpi))
+    read, found = read_results(tmp_path / "out")
+    assert "damaged" not in {one.name for one in found}
+    rows = {(row.op, row.env["LIES_FROM"]): row for row in read.rows}
+    assert len(rows) == 2 * len(ops)
+    for (op, _), row in rows.items():
+        is_true = op in _TRUE
+        assert (row.status, row.median is not None) == (("ok", True) if is_true else ("failed", False)), (
+            row.why
+        )
+        assert is_true or (row.why or "").startswith("wrong: rank 0: element 0 of the sum is "), row.why
 
 
 # A line -> the call of rank 0 that is corrupted, how many of them a repetition has, and how many repetitions

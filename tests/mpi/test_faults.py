@@ -155,7 +155,7 @@ def test_sums_that_lie_spoil_their_test_case_and_never_the_folder(tmp_path: Path
     """From the first one on, and when the check before the first sample is over: samples are there then."""
     (tmp_path / "lying_sums.c").write_text(_LYING_SUMS)
     library = build_preloaded(engine_of(one_mpi), tmp_path / "lying_sums.c", tmp_path)
-    env = {"LD_PRELOAD": str(library), "LIES_FROM": (str(_FIRST), "3")}
+    env: dict[str, str | tuple[str, ...]] = {"LD_PRELOAD": str(library), "LIES_FROM": (str(_FIRST), "3")}
     ops = ("mpi.allreduce", *_TRUE)
     methods = Measure(ops=ops, ranks=2, bytes=8, rule="fixed", params={"count": 40.0}, env=env)
     run_plan(tmp_path / "out", _plan([methods], "60s"), setup_of(one_mpi))

@@ -68,9 +68,11 @@ CAUSES = (
     _row(
         "limit",
         r"(?P<what>OMP: Error #3[45]: [^\n]+|pthread_create\(\) failed: [^\n]+|"
+        r"pmix_progress_thread_start failed|"
         r"System unable to allocate necessary resources for OMP thread[^\n]*)",
         "a thread could not be made: {what}",
     ),
+    _row("limit", r"(?P<what>rank \d+: (?:extra )?thread \d+ could not be made: [^\n]+)", "{what}"),
     _row(
         "limit",
         r"(?P<what>[^\n]*(?:fork|clone|rank \d+ of \d+ cannot be started)[^\n]*"
@@ -170,13 +172,13 @@ CAUSES = (
     _row("settings", r"(?P<what>Invalid character \S+ in (?P<name>MPIR_CVAR_\w+))", "{what}"),
     _row(
         "settings",
-        r"no (?:provider|fabric)[^\n]*(?:FI_PROVIDER|found)|OFI fi_getinfo[^\n]*No data available",
+        r"no (?:provider|fabric)[^\n]*(?:FI_PROVIDER|found)|OFI [^\n]*getinfo[^\n]*No data available",
         "libfabric has no provider that was asked for (FI_PROVIDER)",
     ),
     _row(
         "settings",
         r"(?P<what>There are not enough slots available[^\n]*|"
-        r"[^\n]*more processes than cpus on a resource[^\n]*|"
+        r"[^\n]*more\s+processes than cpus on a resource|"
         r"[^\n]*(?:[Uu]nable|failed) to (?:set |perform )?bind[^\n]*|[^\n]*tried to bind a new process[^\n]*|"
         r"[^\n]*CPU binding outside of job step allocation[^\n]*)",
         "{launcher} could not place the ranks: {what}",

@@ -100,5 +100,5 @@ def quoted(said: str) -> str:
 
 
 def quoted_word(text: str) -> str:
-    """A part of a message, such as a path, fit for a sentence."""
-    return shortened(text.strip(), _QUOTED_LETTERS)
+    """A part of a message, such as a path or a wrapped sentence, fit for a sentence of ours."""
+    return shortened(" ".join(text.split()), _QUOTED_LETTERS)

@@ -10,9 +10,12 @@ from pathlib import Path
 
 import msgspec
 
+from steelyard.base.product import MOST_TEST_CASES
+from steelyard.campaign.jobs import MOST_MEASUREMENTS
 from steelyard.cli.page import with_options
 from steelyard.engines.description import Description, Method, Op, Param, Rule
 from steelyard.plan.like import like_page
+from steelyard.plan.plan import MOST_LAUNCHES
 
 PAGE = Path(__file__).parent / "reference" / "ops.md"
 HEAD = """# Ops, methods, stop rules, clocks
@@ -28,6 +31,17 @@ The size of an op is the size of one message; the size of a collective is that o
 per operation. A name in a column *for* stands for all forms of that op in the family. The words are explained
 in the [glossary](../glossary.md). `steelyard list` says which ops your MPI cannot run, and why.
 """
+LIMITS_HEAD = f"""What an engine can hold on any machine: `limits` of `describe`. More is refused before
+anything starts, wherever it comes from. Parameters have limits of their own, above. A plan has at most
+{MOST_LAUNCHES} launches and {MOST_TEST_CASES} test cases, and a campaign {MOST_MEASUREMENTS} measurements,
+which are test cases times launches.
+"""
+LIMITS = {
+    "ranks": "ranks of a launch",
+    "threads": "threads of a rank",
+    "bytes": "bytes of a size",
+    "seed": "seed of a launch: that of the campaign and the number of the launch",
+}
 COLUMNS = ("op", "what is timed", "class", "value", "sizes", "threads", "methods, the default first")
 PARAMS = ("parameter", "meaning", "unit", "default", "values", "for")
 FEW = 4  # names that "all but ..." may have
@@ -53,6 +67,8 @@ def page(description: Description) -> str:
     lines += ["## Clocks\n", *table(("clock", "what it is"), clocks)]
     syncs = [(f"`{row.name}`", row.summary) for row in description.sync_algorithms]
     lines += ["", "## Clock synchronisation\n", *table(("name", "how"), syncs)]
+    limits = [(f"`{name}`", words, str(getattr(description.limits, name))) for name, words in LIMITS.items()]
+    lines += ["", "## Limits\n", LIMITS_HEAD, *table(("limit", "the most", "value"), limits)]
     return "\n".join(lines) + "\n"
 
 

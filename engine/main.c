@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/leftovers.h"
+#include "core/limits.h"
 #include "core/method.h"
 #include "core/op.h"
 #include "core/stop.h"
@@ -42,6 +43,16 @@ static int list(const struct op *ops, size_t count)
     return 0;
 }
 
+static void describe_limits(struct json *j)
+{
+    json_open(j, "limits", '{');
+    json_int(j, "ranks", MOST_RANKS);
+    json_int(j, "threads", MOST_THREADS);
+    json_int(j, "bytes", MOST_BYTES);
+    json_int(j, "seed", MOST_SEED);
+    json_close(j, '}');
+}
+
 static int describe(const struct op *ops, size_t count)
 {
     struct json j = {0};
@@ -50,6 +61,7 @@ static int describe(const struct op *ops, size_t count)
     json_string(&j, "engine", team_kind);
     json_string(&j, "version", STEELYARD_VERSION);
     launch_build(&j);
+    describe_limits(&j);
     team_describe(&j);
     clock_describe(&j, team_wtime);
     sync_describe(&j);

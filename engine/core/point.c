@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "core/limits.h"
 #include "core/method.h"
 #include "core/op.h"
 #include "core/stop.h"
@@ -92,10 +93,12 @@ static int set_word(struct point *p, const struct word *w)
         return 0;
     if (strcmp(w->key, "bytes") == 0) {
         err = num_size(w->value, &p->bytes);
+        if (!err && p->bytes > (size_t)MOST_BYTES)
+            err = err_say(ERR_INPUT, "bytes must be at most %lld, not '%s'", (long long)MOST_BYTES, w->value);
         if (!err && p->bytes > 0 && !p->op->default_bytes)
             err = err_say(ERR_INPUT, "%s has no size; leave bytes out", p->op->name);
     } else if (strcmp(w->key, "threads") == 0) {
-        err = num_int(w->value, "threads", 1, 4096, &number);
+        err = num_int(w->value, "threads", 1, MOST_THREADS, &number);
         p->threads = (int)number;
         if (!err && p->threads > 1 && !p->op->threaded)
             err = err_say(ERR_INPUT, "%s runs in one thread, not in %d", p->op->name, p->threads);

@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "core/limits.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -68,11 +69,11 @@ static int read_keep(const char *text, enum keep *keep)
 int options_read(const struct options *o, struct settings *s)
 {
     *s = (struct settings){.seed = 1, .skew = -1, .jump = -1, .wild = -1};
-    int err = number(o->ranks, "--ranks", 1, 1 << 30, &s->ranks);
+    int err = number(o->ranks, "--ranks", 1, MOST_RANKS, &s->ranks);
     err = err ? err : choice(o->yield, "--yield", "real", "none", &s->yields);
     err = err ? err : choice(o->probe, "--probe", "on", "off", &s->probes);
     err = err ? err : read_keep(o->keep, &s->keep);
-    err = err ? err : number(o->seed, "--seed", 0, INT64_MAX, &s->seed);
+    err = err ? err : number(o->seed, "--seed", 0, MOST_SEED, &s->seed);
     err = err ? err : number(o->skew, "--skew", 0, INT64_MAX, &s->skew);
     err = err ? err : number(o->jump, "--jump", 0, INT_MAX, &s->jump);
     return err ? err : number(o->wild, "--wild", 0, INT_MAX, &s->wild);

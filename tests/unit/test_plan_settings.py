@@ -263,7 +263,6 @@ def test_a_secret_of_the_environment_that_no_launch_can_get() -> None:
         with_secrets(plan, {"TOKEN": "a\nb"})
 
 
-@pytest.mark.parametrize("seed", [-1, 2**62 + 1])
-def test_a_seed_that_no_engine_can_read(seed: int) -> None:
-    with pytest.raises(InputError, match=f"seed must be from 0 to 4611686018427387904, not {seed}"):
-        Plan(measure=(Measure(ops=("mpi.bcast",)),), seed=seed)
+def test_a_seed_below_zero() -> None:
+    with pytest.raises(InputError, match="seed must be 0 or more, not -1"):
+        Plan(measure=(Measure(ops=("mpi.bcast",)),), seed=-1)

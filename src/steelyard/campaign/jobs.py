@@ -35,6 +35,7 @@ from steelyard.system.topology import check_cpus
 _LONGEST = 40  # letters of an arm or a variable in the name of a job
 _LONGEST_MPI = 120  # letters of an MPI or an engine there, which may be a path: names of files end at 255
 _LONGEST_REST = 100  # letters of all that distinguishes launches of one MPI, ranks and threads
+MOST_MEASUREMENTS = 2_000_000  # a day, however short each is
 _INNER = "inner"  # parameter of ops: how many threads each of their threads makes
 
 
@@ -181,6 +182,11 @@ def check_openmp(group: LaunchGroup, ops: Ops, machine: Machine, environ: Mappin
 
 def check_launches(plan: Plan, points: Sequence[PlannedPoint], setup: CampaignSetup) -> None:
     """Plan each launch of a campaign. Raises InputError for one that is impossible, or that shares cores."""
+    if (number := plan.launches * len(points)) > MOST_MEASUREMENTS:
+        raise InputError(
+            f"{plan.launches} launches of {len(points)} test cases are {number} measurements, and a campaign "
+            f"has at most {MOST_MEASUREMENTS}; give fewer --launches, or divide the plan"
+        )
     _check_memory(points, setup.machine)
     _check_available(points, setup)
     for group in groups_of(points):
@@ -263,8 +269,9 @@ def plan_jobs(campaign: CampaignFile, launches: int, done: Container[tuple[str, 
     other, such as the sides of a guideline, follow directly within a job.
     """
     jobs = []
+    groups = groups_of(campaign.points)
     for launch in range(1, launches + 1):
-        for group in _in_order(groups_of(campaign.points), campaign.seed, launch):
+        for group in _in_order(groups, campaign.seed, launch):
             name = job_name(launch, group)
             points = [point for point in group.points if (name, point.point) not in done]
             points = _shuffled(points, random.Random(f"{campaign.seed} {name}"))

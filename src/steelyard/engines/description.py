@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, TypeVar
 
@@ -151,6 +152,24 @@ class Build(Struct, frozen=True):
     openmp: int = 0  # the version's date, 201511; 0: without OpenMP
 
 
+_UNTOLD = 2**63 - 1  # of an engine that was built before engines said it: their whole numbers end here
+
+
+class EngineLimits(Struct, frozen=True):
+    """The largest numbers that an engine can hold, on any machine."""
+
+    ranks: int = _UNTOLD
+    threads: int = _UNTOLD  # of a rank
+    bytes: int = _UNTOLD  # of a size
+    seed: int = _UNTOLD  # a launch adds its number to that of the campaign
+
+    def within(self, other: EngineLimits) -> EngineLimits:
+        """Return what both can hold."""
+        return EngineLimits(
+            *(min(getattr(self, name), getattr(other, name)) for name in self.__struct_fields__)
+        )
+
+
 class Description(Struct, frozen=True):
     """The description of an engine."""
 
@@ -162,6 +181,7 @@ class Description(Struct, frozen=True):
     clocks: tuple[DescribedClock, ...] = ()
     sync_algorithms: tuple[DescribedSync, ...] = ()
     build: Build = Build()
+    limits: EngineLimits = EngineLimits()
 
 
 class Named(Protocol):
@@ -181,15 +201,16 @@ def by_name(rows: Iterable[_Row]) -> dict[str, _Row]:
     return {row.name: row for row in rows}
 
 
-class Ops(Struct, frozen=True):
-    """The abilities of the engines that take part, by name."""
+class Ops(Struct, frozen=True, dict=True):
+    """The abilities of the engines that take part, by name, and what all of them can hold."""
 
     solo: Mapping[str, Op]
     mpi: Mapping[str, Op]
     methods: Mapping[str, Method]
     rules: Mapping[str, Rule]
+    limits: EngineLimits = EngineLimits()
 
-    @property
+    @functools.cached_property
     def all(self) -> Mapping[str, Op]:
         """Every op once."""
         return {**self.mpi, **self.solo}
@@ -202,4 +223,5 @@ def ops_of(solo: Description, mpi: Description | None) -> Ops:
         mpi=by_name(mpi.ops) if mpi else {},
         methods=by_name(solo.methods),
         rules=by_name(solo.stop_rules),
+        limits=solo.limits.within(mpi.limits) if mpi else solo.limits,
     )

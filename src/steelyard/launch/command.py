@@ -129,7 +129,7 @@ def plan_launch(
         ranks=request.ranks,
         threads=threads,
         hosts=tuple(host.name for host in hosts),
-        groups=tuple(cores[rank * threads : (rank + 1) * threads] for rank in range(ranks)),
+        groups=tuple(cores[rank * threads : (rank + 1) * threads] for rank in range(0 if over else ranks)),
         restricted=machine.restricted,
     )
     if shares:

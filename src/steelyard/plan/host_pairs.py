@@ -7,33 +7,43 @@ allocation go in, placements come out.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
+from steelyard.base.product import check_test_cases, product_of
 from steelyard.base.units import parse_counts
 from steelyard.engines.description import Op
 from steelyard.plan.axis import numbers_in
 from steelyard.plan.plan import Measure
 from steelyard.plan.teams import Team, hosts_of
 from steelyard.records.campaign_file import Placement
-from steelyard.system.allocation import AllocatedHost
+from steelyard.system.allocation import MOST_HOSTS, AllocatedHost
 from steelyard.system.topology import host_class_of
 
 HostPair = tuple[AllocatedHost, AllocatedHost]
 
 
 def _of_each_class(hosts: Sequence[AllocatedHost]) -> list[HostPair]:
-    """List the first pair of each class, from near to far."""
+    """List the first pair of each class, from near to far.
+
+    A class is of switches, so the first pair is among the first two hosts of each.
+    """
+    beside: dict[str | None, list[AllocatedHost]] = {}
+    for host in hosts:
+        beside.setdefault(host.switch, []).append(host)
+    known = {host for two in beside.values() for host in two[:2]}
     found: dict[str, HostPair] = {}
-    for a, b in itertools.combinations_with_replacement(hosts, 2):
+    for a, b in itertools.combinations_with_replacement([one for one in hosts if one in known], 2):
         found.setdefault(host_class_of(a, b), (a, b))
     return list(found.values())
 
 
 def _all(hosts: Sequence[AllocatedHost]) -> list[HostPair]:
+    check_test_cases(math.comb(len(hosts), 2))
     return list(itertools.combinations(hosts, 2))
 
 
@@ -59,11 +69,19 @@ def is_of_hosts(word: str, hosts: Sequence[AllocatedHost]) -> bool:
 
 
 def stand_ins(words: Sequence[str], count: int) -> tuple[AllocatedHost, ...]:
-    """Make placeholders for the hosts of a future allocation: those that placements name, and others."""
+    """Make placeholders for the hosts of a future allocation: those that placements name, and others.
+
+    Raises InputError for more than any machine has.
+    """
+    if count > MOST_HOSTS:
+        raise InputError(
+            f"placements are made among at most {MOST_HOSTS} hosts, not {count}; give fewer with --hosts"
+        )
     pairs = (pair for word in words if len(pair := word.split(",")) == 2)
     names = dict.fromkeys(name.strip() for pair in pairs for name in pair if not name.strip().isdigit())
     made_up = (f"host-{number + 1}" for number in range(count))
-    return tuple(AllocatedHost(name) for name in [*names, *made_up][:count])
+    every = itertools.islice(itertools.chain(names, made_up), count)
+    return tuple(map(AllocatedHost, every))
 
 
 def with_hosts(measure: Measure, hosts: tuple[int, ...]) -> Measure | None:
@@ -98,7 +116,7 @@ def host_placements(
     pairs = dict.fromkeys(
         pair for word in words for pool in _pools(word, measure, hosts) for pair in _pairs(word, pool)
     )
-    for (a, b), each in itertools.product(pairs, _each_side(measure)):
+    for (a, b), each in product_of(pairs, _each_side(measure)):
         ranks = 2 * each
         if ranks < op.min_ranks:
             if alone:

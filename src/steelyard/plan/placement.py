@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 
-from steelyard.base.cpulist import parse_cpus
+from steelyard.base.cpulist import MOST_CPUS, parse_cpus
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.plan.host_pairs import HOST_WORDS
@@ -30,6 +30,11 @@ def placements_of(
     `places` are the ranks times the threads of a point; `whose` names it in errors. Placements of another
     number of places are left out, or refused if `strict`. Raises InputError.
     """
+    if places > MOST_CPUS:
+        raise InputError(
+            f"{whose} has {places} places, and a placement at most {MOST_CPUS}; leave --placement out, or "
+            "give fewer ranks and threads"
+        )
     found: dict[Placement | None, None] = {}
     for word in (word.strip() for text in texts for word in text.split(";")):
         try:

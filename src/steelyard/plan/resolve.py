@@ -14,6 +14,7 @@ import msgspec
 
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
+from steelyard.base.product import check_test_cases, product_of
 from steelyard.base.units import parse_counts, parse_sizes
 from steelyard.engines.description import ALL_VALUES, Method, Op, Ops, Param, Rule, by_name
 from steelyard.plan.arms import arm_of, factor_of, with_arms
@@ -22,7 +23,7 @@ from steelyard.plan.axis import numbers_in
 from steelyard.plan.exclude import is_excluded
 from steelyard.plan.host_pairs import host_placements, is_of_hosts, placement_words
 from steelyard.plan.placement import placements_of
-from steelyard.plan.plan import Measure, Plan, Value, nearest
+from steelyard.plan.plan import MOST_LAUNCHES, Measure, Plan, Value, nearest
 from steelyard.plan.settings import settings_axis, words_of
 from steelyard.plan.teams import Team, teams_of
 from steelyard.records.campaign_file import Placement, PlannedPoint
@@ -65,7 +66,7 @@ def _params(measure: Measure, name: str, rows: Mapping[str, Param], ranks: int) 
         for key, value in measure.params.items()
         if key in rows
     }
-    return [dict(zip(mine, combination, strict=True)) for combination in itertools.product(*mine.values())]
+    return [dict(zip(mine, combination, strict=True)) for combination in product_of(*mine.values())]
 
 
 def _fitting(op: Op, size: int) -> dict[str, Value]:
@@ -81,7 +82,9 @@ def _values(name: str, row: Param, given: Sequence[Value], ranks: int) -> tuple[
     if words and "*" in given:
         return words
     if row.all is not None and row.all in ALL_VALUES and "*" in given:
-        return tuple(map(float, ALL_VALUES[row.all](ranks)))
+        every = ALL_VALUES[row.all](ranks)
+        check_test_cases(len(every))
+        return tuple(map(float, every))
     for value in given:
         if words and value not in words:
             raise InputError(f"{key} of {name} must be one of {', '.join(words)}, not {value}")
@@ -100,14 +103,22 @@ def _choose(word: str | None, default: str, known: Mapping[str, object], what: s
     return word or default
 
 
-def _sizes(measure: Measure, op: Op, explicit: bool) -> tuple[int, ...]:
+def _sizes(measure: Measure, op: Op, ops: Ops, explicit: bool) -> tuple[int, ...]:
     """Read the sizes of an op: one without sizes ignores those meant for others, unless it is alone."""
     if not op.sized:
         if explicit and measure.bytes is not None:
             raise InputError(f"{op.name} has no size; leave --bytes out")
         return (0,)
     axis = op.default_bytes if measure.bytes is None else measure.bytes
-    return numbers_in("0" if axis is None else axis, parse_sizes)
+    sizes = numbers_in("0" if axis is None else axis, parse_sizes)
+    _check_limit(max(sizes), ops.limits.bytes, f"bytes of {op.name}", "give smaller sizes with --bytes")
+    return sizes
+
+
+def _check_limit(number: int, most: int, what: str, remedy: str) -> None:
+    """Raise InputError for a number that an engine cannot hold."""
+    if number > most:
+        raise InputError(f"{number} {what} are more than an engine can hold, which is {most}; {remedy}")
 
 
 def resolve(
@@ -121,7 +132,10 @@ def resolve(
     """
     factor = factor_of(plan)
     plan = with_arms(plan)
+    if (plan.seed or 0) > (most := ops.limits.seed - MOST_LAUNCHES):
+        raise InputError(f"the seed {plan.seed} is more than an engine can hold; give at most {most}")
     points: dict[tuple[Any, ...], PlannedPoint] = {}
+    tried = itertools.count(1)
     for number, measure in enumerate(plan.measure):
         selected = select_ops(measure.ops, ops)
         is_for_hosts = measure.ranks_per_host is not None and len(plan.measure) > 1
@@ -152,6 +166,9 @@ def resolve(
                     beside=number if measure.beside else None,
                 )
                 for point in _cases(measure, shared, ops, values, (None,) if is_solo else mpis, levels):
+                    check_test_cases(next(tried))
+                    if any(is_excluded(point, out) for out in measure.exclude):
+                        continue
                     point = msgspec.structs.replace(point, point=len(points), arm=arm_of(point, factor))
                     points.setdefault(_axes_of(point), point)
         if not suited and is_for_hosts and (points or number + 1 < len(plan.measure)):
@@ -185,10 +202,10 @@ def _cases(
     mpis: Sequence[str | None],
     levels: Sequence[str | None],
 ) -> Iterator[PlannedPoint]:
-    """Make the points that share an op and all that is measured in one launch, without excluded ones."""
+    """Make the points that share an op and all that is measured in one launch."""
     op, method, rule = ops.all[shared.op], ops.methods[shared.method], ops.rules[shared.rule]
     settings = [(mpi, env) for mpi in mpis for env in _settings(measure, mpi)]
-    for params, (mpi, env), level, omp in itertools.product(values, settings, levels, omp_axis(measure.omp)):
+    for params, (mpi, env), level, omp in product_of(values, settings, levels, omp_axis(measure.omp)):
         point = msgspec.structs.replace(
             shared,
             thread_level=level,
@@ -199,8 +216,7 @@ def _cases(
             omp=omp,
             env=env,
         )
-        if not any(is_excluded(point, out) for out in measure.exclude):
-            yield point
+        yield point
 
 
 def _settings(measure: Measure, mpi: str | None) -> tuple[dict[str, str], ...]:
@@ -281,8 +297,9 @@ def _axes(
     measure: Measure, op: Op, ops: Ops, cores: int, topology: Topology, alone: bool
 ) -> Iterator[tuple[int, Team, int, Placement | None, str]]:
     """Make every size, team of ranks, number of threads, placement and method of an op."""
-    for size, threads in itertools.product(_sizes(measure, op, alone), _threads(measure, op, alone)):
+    for size, threads in product_of(_sizes(measure, op, ops, alone), _threads(measure, op, ops, alone)):
         for team, place in _placements(measure, op, threads, cores, topology, alone):
+            _check_limit(team.ranks, ops.limits.ranks, f"ranks of {op.name}", "give fewer with -n")
             crowded = place.shares if place and place.cpus else team.per_host * threads > cores
             for method in _methods(measure, op, ops, crowded):
                 if team.ranks < (least := ops.methods[method].min_ranks):
@@ -345,12 +362,13 @@ def _methods(measure: Measure, op: Op, ops: Ops, crowded: bool) -> tuple[str, ..
     return suiting
 
 
-def _threads(measure: Measure, op: Op, alone: bool) -> tuple[int, ...]:
+def _threads(measure: Measure, op: Op, ops: Ops, alone: bool) -> tuple[int, ...]:
     """Choose the numbers of threads of an op: too large ones are left out, unless it is alone.
 
     An op between two threads has two if fewer are asked for, such as one, the default.
     """
     threads = numbers_in(measure.threads, lambda text: parse_counts(text, "threads"))
+    _check_limit(max(threads), ops.limits.threads, f"threads of {op.name}", "give fewer with --threads")
     least, most = op.min_threads, op.max_threads or max(threads)
     if alone and max(threads) > most:
         where = "one thread" if most == 1 else f"{most} threads at most"

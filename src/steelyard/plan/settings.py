@@ -5,13 +5,13 @@ A setting of an MPI is for that MPI only.
 
 from __future__ import annotations
 
-import itertools
 import re
 import shlex
 from collections.abc import Mapping, Sequence
 
 from steelyard.base.errors import InputError
 from steelyard.base.foreign import visible
+from steelyard.base.product import product_of
 from steelyard.base.secret import masked
 from steelyard.records.campaign_file import MODULES, UNSET, WRAPPER
 from steelyard.system.modules import module_names
@@ -99,9 +99,7 @@ def settings_axis(
     read = {name: words_of(value) for name, value in given.items() if _is_read(name, family)}
     around = {MODULES: tuple(" ".join(text.split()) for text in modules), WRAPPER: tuple(wrappers)}
     read |= {name: tuple(dict.fromkeys(values)) for name, values in around.items() if values}
-    return tuple(
-        dict(zip(read, combination, strict=True)) for combination in itertools.product(*read.values())
-    )
+    return tuple(dict(zip(read, combination, strict=True)) for combination in product_of(*read.values()))
 
 
 def _is_read(name: str, family: str | None) -> bool:

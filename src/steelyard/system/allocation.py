@@ -12,7 +12,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.foreign import visible
 from steelyard.base.plural import counted
 
-_MOST_HOSTS = 100_000  # no machine has more: a longer list is no list of hosts
+MOST_HOSTS = 100_000  # no machine has more: a longer list is no list of hosts
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")  # a word in a launcher's list, and no option
 
 
@@ -79,8 +79,8 @@ def expand_hosts(text: str, variable: str) -> tuple[str, ...]:
         ]
         for chosen in itertools.product(*choices):
             names.append(checked_host("".join(chosen), variable))
-            if len(names) > _MOST_HOSTS:
-                raise InputError(f"{variable} names more than {_MOST_HOSTS} hosts; it is no list of hosts")
+            if len(names) > MOST_HOSTS:
+                raise InputError(f"{variable} names more than {MOST_HOSTS} hosts; it is no list of hosts")
     return tuple(dict.fromkeys(names))
 
 
@@ -118,7 +118,7 @@ def _numbers(text: str, whole: str, variable: str) -> list[str]:
         if match is None or int(match[2] or match[1]) < int(match[1]):
             raise _no_list(variable, whole)
         first, last = int(match[1]), int(match[2] or match[1])
-        if len(found) + last - first > _MOST_HOSTS:
-            raise InputError(f"{variable} names more than {_MOST_HOSTS} hosts; it is no list of hosts")
+        if len(found) + last - first > MOST_HOSTS:
+            raise InputError(f"{variable} names more than {MOST_HOSTS} hosts; it is no list of hosts")
         found += [str(number).zfill(len(match[1])) for number in range(first, last + 1)]
     return found

@@ -7,12 +7,12 @@ specification, chapter 21, and of the run-time systems of gcc (GOMP_) and LLVM (
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from steelyard.base.errors import InputError
+from steelyard.base.product import product_of
 from steelyard.system.openmp_places import LIST_COMMA, parse_places
 
 # Bytes: what Linux gives a thread at least; more than any machine has.
@@ -89,9 +89,7 @@ class Told:
 def omp_axis(given: Mapping[str, str | tuple[str, ...]]) -> tuple[dict[str, str], ...]:
     """Every combination of settings, each value checked; one empty one without any. Raises InputError."""
     values = {name: _values(name, value) for name, value in given.items()}
-    return tuple(
-        dict(zip(values, combination, strict=True)) for combination in itertools.product(*values.values())
-    )
+    return tuple(dict(zip(values, combination, strict=True)) for combination in product_of(*values.values()))
 
 
 def _values(name: str, given: str | tuple[str, ...]) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import json
 import os
 import signal
@@ -9,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ import pytest
 import campaign_tool
 from campaigns import Orphans, setup_of, watch_orphans
 from steelyard.engines.mpi import Mpi
+from steelyard.records.failure_kinds import remedies
 from steelyard.records.read import read_folder
 from steelyard.results.rows import results
 
@@ -171,12 +175,47 @@ def test_what_failed_is_measured_again_when_it_is_asked_for(tmp_path: Path) -> N
     assert whys == ["signal 9 (SIGKILL) on rank 0"]
 
 
-def test_a_rank_that_somebody_suspended_spares_no_later_launch(tmp_path: Path) -> None:
+_ptrace = ctypes.CDLL(None, use_errno=True).ptrace
+_ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
+_SEIZE, _INTERRUPT = 0x4206, 0x4207  # PTRACE_*
+
+
+def _suspend(pid: int) -> None:
+    os.kill(pid, signal.SIGSTOP)
+
+
+def _debug(pid: int) -> None:
+    """As a debugger that is attached and waits for its user: this thread is one."""
+    if _ptrace(_SEIZE, pid, None, None) != 0 or _ptrace(_INTERRUPT, pid, None, None) != 0:
+        pytest.skip(f"another process cannot be traced here: {os.strerror(ctypes.get_errno())}")
+
+
+def _bury(pid: int) -> None:
+    """Take the end of a process that this thread traced, for which its parent waits."""
+    with contextlib.suppress(ChildProcessError):
+        while os.WIFSTOPPED(os.waitpid(pid, 0)[1]):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("hold", "what"),
+    [(_suspend, "is suspended"), (_debug, "is held by a debugger")],
+    ids=["stop", "debugger"],
+)
+def test_a_rank_that_somebody_holds_spares_no_later_launch(
+    tmp_path: Path, hold: Callable[[int], None], what: str
+) -> None:
     folder = tmp_path / "out"
     with _start(folder, None, LAUNCHES="2", HANG_AFTER="5s") as tool:
         pids = [place["pid"] for one in _await(tool, folder, "obs") for place in one.get("places", ())]
-        os.kill(pids[1], signal.SIGSTOP)
+        hold(pids[1])
+        if hold is _debug:
+            _bury(pids[1])
         tool.communicate(timeout=600)
     assert tool.returncode == 3
+    whys = [run.end.why for file in read_folder(folder) for run in file.points if run.end and run.end.why]
+    assert len(whys) == 1
+    assert f"rank 1 (pid {pids[1]}) {what}" in whys[0]
+    assert remedies(whys)[0].endswith("or end it.")
     statuses = {tuple(launch.status for launch in row.launches) for row in results(folder)}
     assert statuses == {("failed", "ok"), ("ok", "ok")}

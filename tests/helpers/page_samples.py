@@ -15,6 +15,9 @@ _PROMPT = "$ steelyard "
 _NUMBER = re.compile(r"\S*\d\S*(?: (?:[KMG]iB|B|[num]?s|[MG]B/s|%)(?=[ ,.;)]|$))?")
 
 
+_VALUE = re.compile(r"\d (?:[num]?s|%|[KMG]?i?B)\b|\d %")
+
+
 @dataclass(frozen=True)
 class Sample:
     """A command, and the lines that it prints according to its page."""
@@ -54,12 +57,9 @@ def headings(lines: Sequence[str]) -> set[str]:
     """The headings of tables: columns of words, with numbers in the line below."""
     found = set()
     for above, row in itertools.pairwise(lines):
-        if (
-            re.search(r"\S  +\S", above.strip())
-            and not re.search(r"\d[\d.]* ", above)
-            and re.search(r"  +\S*\d", row)
-        ):
-            found.add(" ".join(word for word in shape(above) if word != "p99"))  # which 1000 samples have
+        if re.search(r"\S  +\S", above.strip()) and not _VALUE.search(above) and _VALUE.search(row):
+            columns = [word for word in above.split() if word != "p99"]  # which 1000 samples have
+            found.add(" ".join(shape(" ".join(columns))))
     return found
 
 

@@ -61,3 +61,42 @@ def test_an_empty_argument(steelyard: Steelyard, command: str, metavar: str) -> 
 
 def test_a_variable_may_be_empty(steelyard: Steelyard) -> None:
     assert steelyard("plan", "show", "self.empty", "--env", "NAME=").code == 0
+
+
+_LISTS = [
+    (name, max(param.opts, key=len), "a=" if "=" in param.metavar else "")
+    for name, param in _PARAMS
+    if param.param_type_name == "option" and (param.metavar or "").endswith(",...")
+]
+_NUMBERS = [
+    (name, max(param.opts, key=len))
+    for name, param in _PARAMS
+    if param.param_type_name == "option" and param.type.name.startswith(("int", "float"))
+]
+
+
+def test_lists_and_numbers_were_found() -> None:
+    assert {("run", "--mpi"), ("run", "--thread-level"), ("plan show", "--class")} <= {
+        (name, option) for name, option, _ in _LISTS
+    }
+    assert {("run", "--launches"), ("run", "--seed")} <= {*_NUMBERS}
+
+
+@pytest.mark.parametrize("value", [",", "a,", "a,,b", ",a"])
+@pytest.mark.parametrize(("command", "option", "before"), _LISTS)
+def test_a_list_with_an_empty_value(
+    steelyard: Steelyard, command: str, option: str, before: str, value: str
+) -> None:
+    said = steelyard(*command.split(), option, before + value)
+    sentence = f"{option} {before}{value} has an empty value; write values between commas, as a,b"
+    assert (said.code, said.out, said.err) == (2, "", f"steelyard: {sentence}\n")
+
+
+@pytest.mark.parametrize("value", ["１０", "1_0", "١"])
+@pytest.mark.parametrize(("command", "option"), _NUMBERS)
+def test_a_number_in_digits_that_only_python_reads(
+    steelyard: Steelyard, command: str, option: str, value: str
+) -> None:
+    said = steelyard(*command.split(), option, value)
+    assert (said.code, said.out) == (2, "")
+    assert f"{option} {value} is not a number; write it in the digits 0 to 9" in said.err

@@ -17,6 +17,7 @@ from steelyard.base.plural import joined
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
 from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, listed
 from steelyard.cli.show import print_closing
+from steelyard.records.results_folder import check_results_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,8 +166,7 @@ def _read(folder: Path) -> ReadFolder:
     from steelyard.show.overview import read_rows
     from steelyard.system.workers import mapped
 
-    if not folder.is_dir():
-        raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
+    check_results_folder(folder)
     return read_rows(folder, mapped=mapped)
 
 

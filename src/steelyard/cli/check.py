@@ -18,6 +18,7 @@ from steelyard.base.secret import masked_words
 from steelyard.cli.compare import exit_code, question, write_junit
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
 from steelyard.cli.options import JsonFlag, JunitFile, LeastPercent, MarginPercent, StrictFlag, YesFlag
+from steelyard.records.results_folder import check_results_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -188,8 +189,7 @@ def _night(folder: Path) -> Night:
     """Find tonight by its name. Raises InputError."""
     from steelyard.nights.digest import known_night
 
-    if not folder.is_dir():
-        raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
+    check_results_folder(folder)
     return known_night(folder)
 
 

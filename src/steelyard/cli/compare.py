@@ -14,6 +14,7 @@ from steelyard.base.files import write_whole
 from steelyard.base.foreign import visible
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_json
 from steelyard.cli.options import JsonFlag, JunitFile, LeastPercent, MarginPercent, StrictFlag
+from steelyard.records.results_folder import check_results_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,8 +128,7 @@ def _rivals(options: CompareOptions) -> tuple[Rivals, bool]:
     folders, despite = options.folders, options.despite.split(",") if options.despite else []
     check_conditions(despite)
     for folder in folders:
-        if not folder.is_dir():
-            raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
+        check_results_folder(folder)
     if len(folders) == 1:
         by = options.by.replace("=", ".", 1) if options.by else folder_factor(read_campaign(folders[0]).plan)
         return rivals_by(results(folders[0]), by, despite), True

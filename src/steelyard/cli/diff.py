@@ -21,6 +21,7 @@ from steelyard.nights.settings import differences, settings_of
 from steelyard.plan.again import plan_of, with_secrets
 from steelyard.records.campaign_file import CampaignFile, read_campaign
 from steelyard.records.read import read_folder
+from steelyard.records.results_folder import check_results_folder
 from steelyard.show.host_sheets import hosts_of
 from steelyard.show.sheet import Sheet, plain_lines, words
 
@@ -79,6 +80,7 @@ def _settings(folder: Path) -> dict[str, str]:
 
 
 def _campaign(folder: Path) -> CampaignFile:
+    check_results_folder(folder)
     if not (folder / "campaign.json").is_file():
         raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
     return read_campaign(folder)

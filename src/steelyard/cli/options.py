@@ -17,6 +17,8 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from steelyard.base.errors import InputError, MeasurementError
+from steelyard.base.foreign import visible
+from steelyard.base.units import is_plain
 from steelyard.cli.alone import started_alone
 from steelyard.cli.start import ReaderLeftError, stopped_by_exception
 
@@ -51,6 +53,8 @@ class _Options(Protocol):
     def __init__(self, **given: Any) -> None: ...
 
 
+_NUMBERS = ("integer", "int range", "float", "float range")  # types of options, as click names them
+_MOST_QUOTED = 60  # letters of a value, in a sentence
 _TYPE = re.compile(r" +<[^>]*>| *\[(x>=\d+|required)\]|; x>=\d+")  # as typer writes it
 _WHOLE = "\u2011"  # a hyphen at which lines do not break
 Names = Callable[[], Mapping[str, Sequence[str]]]
@@ -134,6 +138,20 @@ def _check_empty(params: Sequence[Any], given: Mapping[str, Any]) -> None:
                 raise InputError(f"{param.metavar or param.name} is empty; give a value")
             name = max(param.opts, key=len)
             raise InputError(f"{name} is empty; give a value, or leave the option out")
+        for word in _words(words):
+            if isinstance(word, str) and param.param_type_name != "argument":
+                _check_word(max(param.opts, key=len), param, word)
+
+
+def _check_word(name: str, param: Any, word: str) -> None:
+    """Raise InputError for an empty value of a list, or a number in digits that only Python reads."""
+    shown = visible(word[:_MOST_QUOTED])
+    if param.type.name in _NUMBERS and not is_plain(word):
+        raise InputError(f"{name} {shown} is not a number; write it in the digits 0 to 9")
+    metavar = param.metavar or ""
+    values = word.partition("=")[2] if "=" in metavar else word
+    if metavar.endswith(",...") and values and not all(part.strip() for part in values.split(",")):
+        raise InputError(f"{name} {shown} has an empty value; write values between commas, as a,b")
 
 
 def _words(given: Any) -> Sequence[Any]:

@@ -41,6 +41,7 @@ from steelyard.engines.mpi import scripts_folder
 from steelyard.plan.arguments import asked_plan
 from steelyard.plan.arms import read_arms
 from steelyard.plan.arrivals import read_arrivals
+from steelyard.plan.like import THEIR_OPTIONS
 from steelyard.plan.plan import MOST_LAUNCHES, Plan, budget_seconds, check_durations
 from steelyard.plan.resolve import resolve
 from steelyard.plan.settings import read_around
@@ -247,19 +248,4 @@ def _print_answer(plan: Plan, results: ReadFolder, like: Sequence[str]) -> tuple
 
 
 NAMES = {"run": known_names}
-_COUNT = "--rule fixed --param count=N takes N samples; without, the stop rule takes as many as it needs"
-ELSEWHERE = {
-    "run": {
-        "-np": "the number of ranks is -n 4, or several: -n 2,4",
-        "-m": "sizes are --bytes 1..1Ki",
-        "-i": _COUNT,
-        "-iter": _COUNT,
-        "-x": "warm-up ends when samples no longer become faster",
-        "-W": "the window of a bandwidth test is --param window=64",
-        "-t": "the number of threads is --threads 2",
-        "-f": "the report has all columns; --like osu_allreduce prints OSU's",
-        "-c": "each answer is always checked",
-        "-npmin": "the numbers of ranks are -n 2,4",
-        "-msglog": "sizes are --bytes 0,1..4Mi",
-    }
-}
+ELSEWHERE = {"run": THEIR_OPTIONS}

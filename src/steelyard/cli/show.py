@@ -13,6 +13,7 @@ from steelyard.cli.console import err, paper, print_laid_out, print_sheet, say, 
 from steelyard.cli.options import JsonFlag, listed
 from steelyard.plan.like import find_like
 from steelyard.plan.suites import SUITES
+from steelyard.records.results_folder import check_results_folder
 from steelyard.show.terminal import BOLD
 
 if TYPE_CHECKING:
@@ -87,8 +88,7 @@ def report(options: ReportOptions) -> None:
 
 
 def _check_folder(folder: Path) -> None:
-    if not folder.is_dir():
-        raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
+    check_results_folder(folder)
 
 
 def read_all(folders: Sequence[Path]) -> list[tuple[ReadFolder, tuple[Diagnostic, ...]]]:

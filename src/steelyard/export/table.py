@@ -14,6 +14,7 @@ from steelyard.base.foreign import visible
 from steelyard.export.exported import Export, Results
 from steelyard.export.flat import cell, columns, flat
 from steelyard.models.made import Made
+from steelyard.records.results_folder import check_results_folder
 from steelyard.results.facets import FACETS
 from steelyard.results.load import Measured, load
 from steelyard.results.row import Row, RowLaunch
@@ -56,8 +57,7 @@ def load_table(folders: Sequence[str | Path], rows: str) -> polars.DataFrame:
         raise InputError(f"rows is {words}, not '{rows}'")
     read = []
     for folder in map(Path, folders):
-        if not folder.is_dir():
-            raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
+        check_results_folder(folder)
         measured = load(folder)
         read.append((measured, Results(folder, Made(rows_of(measured)))))
     return _TABLES[rows](read)

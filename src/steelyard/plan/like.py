@@ -4,11 +4,34 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from steelyard.base.errors import InputError
 from steelyard.base.units import format_values
 from steelyard.plan.suites import EVERY_CORE, KERNELS, SUITES, Like, groups
+
+_COUNT = "--rule fixed --param count=N takes N samples; without, the stop rule takes as many as it needs"
+# Options of other suites, and what does the same here.
+THEIR_OPTIONS: Mapping[str, str] = {
+    "-np": "the number of ranks is -n 4, or several: -n 2,4",
+    "-m": "sizes are --bytes 1..1Ki",
+    "-i": _COUNT,
+    "-iter": _COUNT,
+    "-x": "warm-up ends when samples no longer become faster",
+    "-W": "the window of a bandwidth test is --param window=64",
+    "-t": "the number of threads is --threads 2",
+    "-f": "the report has all columns; --like osu_allreduce prints OSU's",
+    "-c": "each answer is always checked",
+    "-npmin": "the numbers of ranks are -n 2,4",
+    "-msglog": "sizes are --bytes 0,1..4Mi",
+    "-msglen": "sizes are --bytes 0,8,1Ki",
+    "-npmax": "the numbers of ranks are -n 2,4",
+    "-d": "buffers are in the memory of the host; there is no option for others",
+    "-T": "the type of data is --param type=float",
+    "-map": "places are --placement",
+    "-time": "the time of a test case is --param most_seconds=1, that of the run --time-budget 1m",
+    "-window_size": "the window of a bandwidth test is --param window=64",
+}
 
 # Tests of other suites without an op here, by parts of their names.
 _NOT_YET = (
@@ -28,6 +51,9 @@ def find_like(name: str) -> Like:
     """Find the row of that name, in any case. Raises InputError that names those of a suite, or near ones."""
     if (row := known_as(name)) is not None:
         return row
+    test, *options = name.split() or [name]
+    if options and known_as(test) is not None:
+        raise InputError(f"--like names a test, '{test}', without its options: {_our_options(options)}")
     if (theirs := groups().get(name.lower())) is not None:
         names = ", ".join(row.name for row in theirs)
         raise InputError(f"'{name}' is a suite of {len(theirs)} tests; give --like one or several: {names}")
@@ -40,6 +66,19 @@ def find_like(name: str) -> Like:
     close = _near(name, (row.name for row in rows))
     hint = f"did you mean {close}? See" if close else "see"
     raise InputError(f"no test of another suite is called '{name}'; {hint} docs/reference/like.md")
+
+
+def _our_options(words: Sequence[str]) -> str:
+    """Say which options here do what those of another suite do there."""
+    told = list[str]()
+    for i, word in enumerate(words):
+        if not word.startswith("-"):
+            continue
+        if word == "-m" and (sizes := re.fullmatch(r"(\d+):(\d+)", "".join(words[i + 1 : i + 2]), re.ASCII)):
+            told.append(f"for {word}, sizes are --bytes {sizes[1]}..{sizes[2]}")
+        else:
+            told.append(f"for {word}, {THEIR_OPTIONS.get(word, 'see steelyard run --help')}")
+    return "; ".join(told) or f"leave {words[0]} out"
 
 
 def _near(name: str, known: Iterable[str]) -> str:

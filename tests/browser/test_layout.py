@@ -24,7 +24,8 @@ BROWSERS = ("chromium", "chromium-headless-shell", "chromium-browser", "google-c
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 ARMS = "arms"  # a comparison, with names as long as they come
 PAGES = [*PLANS, ARMS]
-NARROW, WIDE = 800, 1280
+PHONE, NARROW, WIDE = 390, 800, 1280
+LEAST_SCALE = 0.9  # of a picture: with letters of 11 pixels, smaller ones are not read
 LONGEST = 16_000  # CSS pixels: what is beyond the first screens is looked up, not read
 FIRST_SCREEN = 800
 BROWSER_SECONDS = 300
@@ -38,9 +39,13 @@ _MEASURE = """<script>onload = () => {
       height: page.body.scrollHeight,
       outside: numbers.filter(one => one.getBoundingClientRect().right > inner).map(one => one.textContent),
       cut: numbers.filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent),
+      strong: [...page.querySelectorAll('td.strong')].filter(one => one.getClientRects().length
+        && one.getBoundingClientRect().right > inner).map(one => one.textContent),
+      scale: Math.min(...[...page.querySelectorAll('figure > svg')].filter(one => one.getClientRects().length)
+        .map(one => one.getBoundingClientRect().width / one.viewBox.baseVal.width)),
       first: page.querySelector('main svg').getBoundingClientRect().top}];
   }));
-  document.title = JSON.stringify({...seen(%d), ...seen(%d)});
+  document.title = JSON.stringify({...seen(%d), ...seen(%d), ...seen(%d)});
   document.body.remove();
 }</script>"""
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
@@ -65,7 +70,7 @@ def seen(
             f'<iframe id="{name}" style="border:0;width:{WIDE}px;height:900px" '
             f'srcdoc="{html.escape(page)}"></iframe>'
         )
-    script = _MEASURE % (WIDE, NARROW)
+    script = _MEASURE % (WIDE, NARROW, PHONE)
     (folder / "all.html").write_text(f"<!DOCTYPE html><body>{script}{''.join(frames)}", "utf-8")
     return opened(folder / "all.html", folder / "browser")
 
@@ -82,7 +87,7 @@ def opened(page: Path, data: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("width", [WIDE, NARROW, PHONE])
 @pytest.mark.parametrize("name", PAGES)
 def test_no_page_scrolls_sideways(seen: dict[str, dict[str, Any]], name: str, width: int) -> None:
     page = seen[f"{name}-{width}"]
@@ -93,6 +98,15 @@ def test_no_page_scrolls_sideways(seen: dict[str, dict[str, Any]], name: str, wi
 def test_every_number_is_in_sight(seen: dict[str, dict[str, Any]], name: str) -> None:
     page = seen[f"{name}-{WIDE}"]
     assert (page["outside"], page["cut"]) == ([], [])
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_phone_shows_the_subject_of_each_table_and_pictures_that_can_be_read(
+    seen: dict[str, dict[str, Any]], name: str
+) -> None:
+    page = seen[f"{name}-{PHONE}"]
+    assert page["strong"] == []
+    assert page["scale"] is None or page["scale"] >= LEAST_SCALE
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -266,7 +266,7 @@ def test_the_report_reads_as_a_letter(tmp_path: Path) -> None:
     told = weighed(tmp_path / "out", machine(slow_core=1.2))
     page = write_report([told.measured.folder], tmp_path / "report.html").read_text("utf-8")
     letter, _, rest = page.partition('<details class="rest">')
-    assert "Not well: 9 of 10 topics are well, 1 is not." in letter
+    assert "Not well: 9 of 10 topics are well, 1 is not (" in letter
     assert "cores: Core 5 is " in letter
     assert "take it out of use" in letter
     assert 0 < letter.count("<figure") <= 5

@@ -295,7 +295,7 @@ def test_bad_folders_are_told_in_a_sentence(tmp_path: Path) -> None:
     single = _made(tmp_path / "single", launches=1)
     for folder, sentence in (
         (tmp_path / "none", "there is no results folder"),
-        (tmp_path / "empty", "holds no records"),
+        (tmp_path / "empty", "has no results"),
         (damaged, "line 1 was changed after it was written"),
         (schema, "records format 7, this version of steelyard reads 1"),
         (others, "no test case in common"),

@@ -231,3 +231,11 @@ def test_settings_are_told_by_what_the_librarys_own_choice_loses(count: int, tol
         for i, (value, ns) in enumerate((("-", 300.0), ("chain", 200.0)))
     ]
     assert said(rows) == f"Open MPI 4.1.4: {told}"
+
+
+def test_of_many_settings_the_usual_ones_are_told() -> None:
+    usual = row("omp.barrier", 263.0, threads=2)
+    asleep = row("omp.barrier", 27_200.0, threads=2, omp={"wait_policy": "passive"})
+    assert "263 ns" in said([asleep, usual])
+    assert "27.2 us" not in said([asleep, usual])
+    assert "27.2 us" in said([asleep])

@@ -239,7 +239,7 @@ def test_nothing_measured_is_a_page_too(tmp_path: Path) -> None:
 
 
 def test_refusals(tmp_path: Path, folder: Path) -> None:
-    with pytest.raises(InputError, match="no records"):
+    with pytest.raises(InputError, match="no results"):
         write_report([tmp_path], tmp_path / "a.html")
     with pytest.raises(InputError, match="is a folder"):
         write_report([folder], tmp_path)

@@ -34,14 +34,18 @@ def letter_sheet(found: Acceptance) -> Sheet:
 
 
 def count_words(found: Acceptance) -> str:
-    """Write `7 of 9 topics are well, 1 is not, 1 undecided`."""
+    """Write `7 of 9 topics are well, 1 is not (noise), 1 cannot be told (cores)`."""
     count = {verdict: sum(one.verdict == verdict for one in found.topics) for verdict in _TONES}
     text = (
         f"{count[WELL]} of {counted(len(found.topics), 'topic')} {'is' if count[WELL] == 1 else 'are'} well"
     )
-    if count[NOT_WELL]:
-        text += f", {count[NOT_WELL]} {'is' if count[NOT_WELL] == 1 else 'are'} not"
-    return text + (f", {count[CANNOT_TELL]} undecided" if count[CANNOT_TELL] else "")
+    for verdict, verb in (
+        (NOT_WELL, "is not" if count[NOT_WELL] == 1 else "are not"),
+        (CANNOT_TELL, "cannot be told"),
+    ):
+        if names := [one.topic for one in found.topics if one.verdict == verdict]:
+            text += f", {len(names)} {verb} ({', '.join(names)})"
+    return text
 
 
 def acceptance_sentences(found: Acceptance) -> Iterator[str]:

@@ -131,13 +131,13 @@ def verdict_sentences(found: Verdicts, margin: float, most_ops: int | None = Non
 
 
 def _clauses(mine: list[CaseVerdict], base: str, margin: float) -> str:
-    """Write `is slower than a (1.2 times as long) at 1 KiB, undecided at 8 B`; the base is named once."""
+    """Write `is slower than a (1.2 times as long) at 1 KiB, cannot tell at 8 B`; the base is named once."""
     said = {
         SLOWER: ("is slower than", "slower"),
         FASTER: ("is faster than", "faster"),
         LITTLE: ("differs a little from", "differs a little"),
         SAME: (f"is within {100 * margin:g} % of", f"within {100 * margin:g} %"),
-        CANNOT_TELL: ("cannot be distinguished from", "undecided"),
+        CANNOT_TELL: ("may or may not differ from", "cannot tell"),
     }
     parts: list[str] = []
     for verdict, (first, later) in said.items():

@@ -279,7 +279,7 @@ def _record_paths(folder: Path) -> list[Path]:
     try:
         return sorted(path for path in records.iterdir() if path.suffix == ".jsonl")
     except (FileNotFoundError, NotADirectoryError):
-        raise InputError(f"{folder} holds no records; give a folder that steelyard run wrote") from None
+        raise InputError(f"{folder} has no results; give a folder that steelyard run wrote") from None
     except OSError as error:
         raise InputError(
             f"{records} cannot be read ({error.strerror}); give a folder that you may read"

@@ -40,7 +40,7 @@ def letter_sections(found: Acceptance | None, sections: Sequence[Section]) -> It
     if found is None:
         return
     if charts := tuple(_main_pictures(sections))[:_MOST_PICTURES]:
-        yield Section("What was weighed", "", charts=charts)
+        yield Section("What the verdicts rest on", "", charts=charts)
     yield Section(
         "What was found, and what to do",
         "Well: nothing speaks against it. Not well: a fault was found. Cannot tell: too little was measured, "

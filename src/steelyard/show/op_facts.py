@@ -100,9 +100,10 @@ def _sentence(family: str, mpi: str, rows: Sequence[Row], folder: str) -> str:
 
 
 def _largest(rows: Sequence[Row]) -> list[Row]:
-    """Take the rows of the most ranks, and of those the most threads."""
+    """Take the rows of the most ranks, and of those the most threads; without further settings, if any is."""
     most = max((row.ranks, row.threads) for row in rows)
-    return [row for row in rows if (row.ranks, row.threads) == most]
+    largest = [row for row in rows if (row.ranks, row.threads) == most]
+    return [row for row in largest if not (row.omp or row.env or row.placed)] or largest
 
 
 def _team(rows: Sequence[Row]) -> str:
@@ -166,6 +167,6 @@ def _once(row: Row) -> str:
 
 
 def _noise_words(rows: Sequence[Row]) -> str:
-    """`lost up to 0.31 % of a core's time`."""
+    """`saw up to 0.31 % of a core's time lost`."""
     share = max(core.share for row in rows for core in row.get(Cores).cores)
-    return f"lost up to {100 * share:.2g} % of a core's time"
+    return f"saw up to {100 * share:.2g} % of a core's time lost"

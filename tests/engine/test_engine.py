@@ -225,6 +225,26 @@ def test_the_prebuilt_engine_is_for_the_standard_abi_only(toy: Path, tmp_path: P
         mpi_engine(_mpi(abi=False))
 
 
+def test_an_mpicc_of_another_mpi_beside_the_mpiexec(toy: Path, tmp_path: Path) -> None:
+    script(tmp_path / "one" / "mpicc", "exit 0")
+    with pytest.raises(InputError, match=r"one/mpicc is not of mpich-5.0.2, whose mpiexec is beside it"):
+        mpi_engine(_mpi(abi=False, mpiexec=str(tmp_path / "one" / "mpiexec")))
+
+
+@pytest.mark.parametrize("name", ["OMPI_CC", "MPICH_CC", "I_MPI_CC"])
+def test_a_variable_that_names_no_compiler(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    wrapper = str(script(tmp_path / "one" / "mpicc", f'echo "${{{name}:-missingcc}} -O2"'))
+    with pytest.raises(InputError, match="needs a C compiler, 'missingcc', and there is none; install gcc"):
+        mpi_engine(_mpi(abi=False, mpicc=wrapper))
+    monkeypatch.setenv(name, "nonexistcc -g")
+    with pytest.raises(
+        InputError, match=f"{name} names the compiler 'nonexistcc', and there is none; correct"
+    ):
+        mpi_engine(_mpi(abi=False, mpicc=wrapper))
+
+
 def test_a_prebuilt_engine_older_than_its_sources_is_not_used(
     toy: Path, tmp_path: Path, compiler: str
 ) -> None:

@@ -32,6 +32,7 @@ from steelyard.engines.compile import Kind, build_commands, build_engine, build_
 from steelyard.engines.description import Description
 from steelyard.engines.headers import Header, headers_found
 from steelyard.engines.mpi import Mpi, mpi_environment, scripts_folder
+from steelyard.engines.why_not import no_compiler, no_wrapper
 from steelyard.system.process import run
 
 _DESCRIBE_SECONDS = 60.0
@@ -81,10 +82,7 @@ def mpi_engine(mpi: Mpi, tell: Tell = lambda _: None) -> Engine:
     path = _prebuilt("mpi", can_build=mpi.mpicc is not None) if mpi.abi else None
     if path is None:
         if mpi.mpicc is None:
-            raise InputError(
-                f"{mpi.name} has no mpicc beside {mpi.mpiexec}, so no engine can be built for it; "
-                "install its development package (libopenmpi-dev, libmpich-dev)"
-            )
+            raise InputError(no_wrapper(mpi))
         environment = os.environ | mpi_environment(mpi)
         path = _built("mpi", [mpi.mpicc], environment, f"the engine for {mpi.name}", tell)
     return Engine(str(path), "mpi", mpi)
@@ -324,9 +322,7 @@ def _key(folder: Path, kind: Kind, compiler: Sequence[str], environment: dict[st
         words = _shown(compiler[0], environment)
         underlying = _beneath(words)[0]
         if shutil.which(underlying) is None:
-            raise InputError(
-                f"{compiler[0]} needs a C compiler, '{underlying}', and there is none; install gcc"
-            )
+            raise InputError(no_compiler(compiler[0], underlying, environment))
         for word in words:
             add(word)
         for library in _libraries(words):

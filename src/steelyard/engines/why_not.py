@@ -1,0 +1,32 @@
+"""Why no engine can be built for an MPI, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from steelyard.engines.mpi import Mpi
+
+_WRAPPERS_READ = ("OMPI_CC", "MPICH_CC", "I_MPI_CC")  # variables with the compiler of an MPI's wrapper
+
+
+def no_wrapper(mpi: Mpi) -> str:
+    """Say why no engine can be built for an MPI without an mpicc of its own."""
+    beside = Path(mpi.mpiexec).with_name("mpicc")
+    if beside.is_file():
+        return (
+            f"{beside} is not of {mpi.name}, whose mpiexec is beside it, so no engine can be built; give the "
+            "prefix of one MPI, whose mpiexec and mpicc belong together"
+        )
+    return (
+        f"{mpi.name} has no mpicc beside {mpi.mpiexec}, so no engine can be built for it; "
+        "install its development package (libopenmpi-dev, libmpich-dev)"
+    )
+
+
+def no_compiler(wrapper: str, compiler: str, environment: Mapping[str, str]) -> str:
+    """Say that the compiler of a wrapper does not exist, and who names it."""
+    for name in _WRAPPERS_READ:
+        if environment.get(name, "").split()[:1] == [compiler]:
+            return f"{name} names the compiler '{compiler}', and there is none; correct it, or unset {name}"
+    return f"{wrapper} needs a C compiler, '{compiler}', and there is none; install gcc"

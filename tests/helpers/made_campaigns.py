@@ -26,9 +26,13 @@ _CORES = 2  # that are used where it is measured
 
 
 class MadeCampaigns:
-    """Stands for `run_campaign`: writes what engines would have recorded, a day later each time."""
+    """Stands for `run_campaign`: writes what engines would have recorded, a day later each time.
 
-    def __init__(self) -> None:
+    Campaigns all of whose test cases are `is_measured` are, in one launch and a second.
+    """
+
+    def __init__(self, is_measured: Callable[[PlannedPoint, CampaignSetup], bool] = lambda *_: False) -> None:
+        self._is_measured = is_measured
         self._began_ns = BEGAN_NS
 
     def __call__(
@@ -38,8 +42,12 @@ class MadeCampaigns:
         campaign: CampaignFile,
         setup: CampaignSetup,
         listener: Callable[[Any], None],
-        **_: object,
+        **more: Any,
     ) -> None:
+        if all(self._is_measured(point, setup) for point in campaign.points):
+            plan = msgspec.structs.replace(plan, launches=1, time_budget="1s")
+            run_campaign(folder, plan, campaign, setup, listener, **more)
+            return
         self._began_ns += _DAY_NS
         make_folder(folder / "records")
         rng = np.random.default_rng(campaign.seed)
@@ -93,26 +101,7 @@ def _made(point: PlannedPoint, setup: CampaignSetup) -> FakePoint:
     )
 
 
-class ShortCampaigns(MadeCampaigns):
-    """Measures one launch, soon, what two cores of this machine can; the rest is made."""
-
-    def __call__(
-        self,
-        folder: Path,
-        plan: Plan,
-        campaign: CampaignFile,
-        setup: CampaignSetup,
-        listener: Callable[[Any], None],
-        **more: Any,
-    ) -> None:
-        if all(_is_small(point, setup) for point in campaign.points):
-            plan = msgspec.structs.replace(plan, launches=1, time_budget="1s")
-            run_campaign(folder, plan, campaign, setup, listener, **more)
-        else:
-            super().__call__(folder, plan, campaign, setup, listener, **more)
-
-
-def _is_small(point: PlannedPoint, setup: CampaignSetup) -> bool:
+def is_small(point: PlannedPoint, setup: CampaignSetup) -> bool:
     """Has it a core for each rank and thread here, and no kernel, which lasts?"""
     cpus = () if point.placement is None else point.placement.cpus
     return (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from made_campaigns import ShortCampaigns
+from made_campaigns import MadeCampaigns, is_small
 from page_scripts import reader, scripts, what_failed
 
 pytestmark = pytest.mark.further
@@ -19,5 +19,5 @@ pytestmark = pytest.mark.further
 def test_a_page_is_a_script_that_measures(
     page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    steelyard = reader(tmp_path, capsys, monkeypatch, ShortCampaigns())
+    steelyard = reader(tmp_path, capsys, monkeypatch, MadeCampaigns(is_small))
     assert what_failed(page, steelyard, monkeypatch) == []

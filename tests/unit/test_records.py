@@ -114,7 +114,7 @@ def test_broken_files_are_refused_in_one_sentence(
 def test_missing_file_and_folder(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         read_records(tmp_path / "none.jsonl")
-    with pytest.raises(InputError, match="no records"):
+    with pytest.raises(InputError, match="no results"):
         read_folder(tmp_path)
     (tmp_path / "records").symlink_to("records")  # what root cannot read either
     with pytest.raises(InputError, match=r"records cannot be read \(.*give a folder that you may read"):

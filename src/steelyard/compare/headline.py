@@ -20,7 +20,15 @@ from steelyard.models.ranking import Ranking, Way
 from steelyard.models.ratios import rival_ratios
 from steelyard.records.campaign_file import UNSET
 from steelyard.results.row import NOT_YET, Row
-from steelyard.show.op_facts import family_sentences, group_words, is_claimed, mpi_words
+from steelyard.show.op_facts import (
+    MPI_FAMILY,
+    family_of,
+    family_sentences,
+    group_words,
+    is_claimed,
+    mpi_words,
+    place_of,
+)
 from steelyard.show.rivals import ratio_words
 from steelyard.show.row_words import NOISY
 from steelyard.show.words import half_of, row_name
@@ -166,7 +174,8 @@ def _setting_sentences(made: Made) -> Iterator[str]:
         cases = counted(len(found), "test case")
         name = f"{mpi_words(mpi)}: " if mpi else ""
         if not any(one.tells for one, _ in found):
-            yield f"{name}too few launches to tell which setting is the fastest in any of {cases}."
+            few = "too few launches to tell which setting is the fastest"
+            yield f"{name}{few} in any of {cases}{_so_far(found)}."
         elif not beaten:
             yield f"{name}no setting is clearly faster than the library's own choice in {cases}."
         else:
@@ -179,6 +188,18 @@ def _setting_sentences(made: Made) -> Iterator[str]:
                 f"{name}the library's own choice is not the fastest in {len(beaten)} of {cases}, and takes "
                 f"{factor} times as long as {format_values(changed)} in {where}."
             )
+
+
+def _so_far(found: Sequence[tuple[Ranking, Way]]) -> str:
+    """`; so far the library's own choice took up to 67 times as long, in mpi.reduce 64 KiB`; nothing if ways
+    are near each other.
+    """
+    one, own = max(found, key=lambda pair: pair[1].time / pair[0].ways[0].time)
+    factor = own.time / one.ways[0].time
+    if factor < 1 + NOISY:
+        return ""
+    where = f"{one.op} {format_bytes(one.bytes)}"
+    return f"; so far the library's own choice took up to {ratio_words(factor)} times as long, in {where}"
 
 
 def _floor_sentences(made: Made) -> Iterator[str]:
@@ -206,7 +227,9 @@ def _outcomes(rows: Sequence[Row], told: bool) -> Iterator[str]:
     to_come = sum(1 for row in rows if row.why == NOT_YET)
     skipped = sum(1 for row in rows if row.status == "skipped") - to_come
     parts = [f"{skipped} of {cases} could not be measured here"] if skipped else []
-    parts += [f"{to_come} of {cases} {'is' if to_come == 1 else 'are'} not measured yet"] if to_come else []
+    if to_come:
+        verb = "is" if to_come == 1 else "are"
+        parts.append(f"{to_come} of {cases} {verb} not measured yet{_whole_ops(rows)}")
     wide = sum(1 for row in rows if _is_wide(row))
     if wide:
         verb = "is" if wide == 1 else "are"
@@ -215,6 +238,15 @@ def _outcomes(rows: Sequence[Row], told: bool) -> Iterator[str]:
         yield f"{'; '.join(parts)}."
     elif not told and not failed:
         yield "Nothing was measured."
+
+
+def _whole_ops(rows: Sequence[Row]) -> str:
+    """`, among them all of mpi.pingpong and 2 more operations`: ops that have no number at all."""
+    begun = {row.op for row in rows if row.why != NOT_YET}
+    missing = list(dict.fromkeys(row.op for row in rows if row.op not in begun))
+    missing.sort(key=lambda op: (family_of(op) != MPI_FAMILY, place_of(op)))
+    more = f" and {counted(len(missing) - 1, 'more operation')}" if len(missing) > 1 else ""
+    return f", among them all of {missing[0]}{more}" if missing and begun else ""
 
 
 def _is_wide(row: Row) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import typer
 from msgspec import structs
+from numpy.typing import NDArray
 
 from make_records import BEGAN_NS, FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
@@ -306,6 +307,25 @@ def test_modes_are_taken_off_and_changes_are_not() -> None:
     values, count, odd = night_values(rare)
     assert count == 2
     assert "all launches are in a mode" in odd
+    rare[-1, 0] -= np.log(2)
+    _, _, odd = night_values(rare)
+    assert odd.startswith("4 of 5 launches are in a mode that ")
+
+
+def test_a_night_in_another_mode_is_never_the_same(tmp_path: Path) -> None:
+    """Three of five launches are in the slow mode tonight, two were: chance, but not the same."""
+    for number in range(14):
+        slow = 3 if number == 13 else 2
+
+        def times(rng: np.random.Generator, launch: int, slow: int = slow) -> NDArray[np.float64]:
+            return steady(1500.0 if launch <= slow else 1000.0, count=40, between=0.002)(rng, launch)
+
+        points = [FakePoint("mpi.bcast", times)]
+        write_folder(tmp_path / f"n{number:02}", points, 5, number, began_ns=BEGAN_NS + number * _DAY)
+    (found,) = _checked(tmp_path).points
+    assert found.verdict == CANNOT_TELL
+    assert found.suspected
+    assert found.why == "more launches than before are in another mode"
 
 
 def test_sentences_say_when_and_what(stepped: Path) -> None:

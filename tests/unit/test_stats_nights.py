@@ -172,3 +172,57 @@ def test_many_nights_are_as_few_ones_are() -> None:
     few, many = (screen_tonight(_nights(9, n + 1, 30), [(0,)] * 30) for n in (60, 61))
     widths = [np.median((one.high - one.low) / one.scatter) for one in (few, many)]
     assert widths[1] == pytest.approx(widths[0], rel=0.03)
+
+
+def _series(rng: np.random.Generator, nights: int, columns: int, kind: str) -> Table:
+    """Nights of series that are alike, of series whose scatter differs by a factor of 8, or with tails."""
+    if kind == "differ":
+        scatter = np.exp(rng.uniform(np.log(0.005), np.log(0.04), columns))
+        return np.asarray(scatter * rng.standard_normal((nights, columns)))
+    if kind == "tails":
+        return np.asarray(0.01 * rng.standard_t(4, (nights, columns)))
+    return np.asarray(0.01 * rng.standard_normal((nights, columns)))
+
+
+@pytest.mark.parametrize("kind", ["alike", "differ", "tails"])
+@pytest.mark.parametrize("before", [3, 5])
+def test_few_nights_do_not_alarm(kind: str, before: int) -> None:
+    """100 tables of 20 series at 1 % each: 8 or more have a probability below 0.0001 (binomial).
+
+    In 300 tables of other numbers 0 to 2.3 % alarmed.
+    """
+    alarms = 0
+    for seed in range(100):
+        values = _series(np.random.default_rng([seed, before]), before + 1, 20, kind)
+        told = screen_tonight(values, [[0]] * 20)
+        alarms += bool(((told.p <= 0.01) & (np.abs(told.estimate) > told.farthest)).any())
+    assert alarms < 8
+
+
+def test_three_nights_find_what_is_far_off() -> None:
+    """Series that are alike lend each other their scatter; one alone has two degrees of freedom."""
+    found, alone = 0, 0
+    for seed in range(20):
+        values = _series(np.random.default_rng(seed), 4, 20, "alike")
+        values[-1, 0] += np.log(1.3)
+        found += bool(screen_tonight(values, [[0]] * 20).p[0] <= 0.01)
+        alone += bool(screen_tonight(values[:, :1], [[0]]).p[0] <= 0.01 / 20)
+    assert found >= 18
+    assert alone <= 12
+
+
+def test_series_lend_as_far_as_they_are_alike() -> None:
+    rng = np.random.default_rng(2)
+    alike, differ = (
+        screen_tonight(_series(rng, 13, 20, kind), [[0]] * 20).lent for kind in ("alike", "differ")
+    )
+    assert alike > 8
+    assert differ < 4
+    assert screen_tonight(_series(rng, 13, 2, "alike"), [[0]] * 2).lent == 0  # two show no such thing
+
+
+def test_what_others_lend_saves_nights() -> None:
+    alone, lent = (nights_needed(0.01, 0.05, 0.01, lent=lent) for lent in (0.0, 20.0))
+    assert alone is not None
+    assert lent is not None
+    assert lent < alone

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import hypergeom
 
 from steelyard.nights.store import Pool
 from steelyard.records.kinds import INSTRUMENT, SHARED_MEMORY
@@ -17,7 +18,7 @@ from steelyard.stats.swaps import GAPS, LEAST_IN_MODE, mode_parts
 FloatArray = NDArray[np.float64]
 
 LEAST_CONTROLS = 3  # for a median of controls: one or two would add their own noise to all others
-_RARE = 0.01  # a smaller probability that all of a night's launches are in one mode is odd
+_RARE = 0.01  # a smaller probability that so many of a night's launches are in one mode is odd
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +26,21 @@ class Levels:
     """`values`: (n, P), logarithms, nan where a night lacks a test case; `common`: (n,), the subtracted
     change.
 
-    `modes`: (P,); `odd`: (P,), words if tonight's launches are all in a mode that was rare before.
+    `modes`: (P,); `odd`: (P,), words if more of tonight's launches are in a mode than were before; `moved`:
+    (P,), tonight's median with its modes less that of the nights before, as a logarithm, nan where unknown.
     """
 
     values: FloatArray
     common: FloatArray | None
     modes: NDArray[np.int64]
     odd: tuple[str, ...]
+    moved: FloatArray
 
 
 def levels_of(pool: Pool) -> Levels:
     """Compute the night values of a pool: medians over launches of their logarithms."""
-    found = [night_values(_launches(rows)) for rows in pool.cases]
+    tables = [_launches(rows) for rows in pool.cases]
+    found = [night_values(launches) for launches in tables]
     values = np.stack([one for one, _, _ in found], axis=1)
     controls = [j for j, rows in enumerate(pool.cases) if rows[-1] and _is_control(rows[-1])]
     common = None
@@ -46,7 +50,18 @@ def levels_of(pool: Pool) -> Levels:
             common = np.nan_to_num(np.nanmedian(own - np.nanmedian(own, axis=0), axis=1))
         others = [j for j in range(len(pool.cases)) if j not in controls]
         values[:, others] -= common[:, None]
-    return Levels(values, common, np.array([modes for _, modes, _ in found]), tuple(odd for *_, odd in found))
+    moved = np.array([_moved(_medians(launches)) for launches in tables])
+    if common is not None:
+        moved -= common[-1] - np.median(common[:-1])
+    return Levels(
+        values, common, np.array([modes for _, modes, _ in found]), tuple(odd for *_, odd in found), moved
+    )
+
+
+def _moved(nights: FloatArray) -> float:
+    """Compute how far tonight is from the median of the nights before, whatever the modes."""
+    known = nights[:-1][np.isfinite(nights[:-1])]
+    return float(nights[-1] - np.median(known)) if known.size else math.nan
 
 
 def _is_control(row: Row) -> bool:
@@ -100,14 +115,16 @@ def _medians(launches: FloatArray) -> FloatArray:
 
 
 def _odd(launches: FloatArray, middles: FloatArray) -> str:
-    """Describe it if all launches of tonight are in a mode that was rare before."""
+    """Describe it if more of tonight's launches are in a mode than chance puts there (Fisher's test)."""
     near = np.argmin(np.abs(launches[..., None] - middles), axis=-1)
     known = np.isfinite(launches)
-    tonight = set(near[-1][known[-1]].tolist())
-    before = near[:-1][known[:-1]]
-    if len(tonight) != 1 or not before.size:
+    tonight, before = near[-1][known[-1]], near[:-1][known[:-1]]
+    if not tonight.size or not before.size:
         return ""
-    share = float((before == tonight.pop()).mean())
-    if share ** int(known[-1].sum()) > _RARE:
-        return ""
-    return f"all launches are in a mode that {100 * share:.0f} % were in before"
+    for mode in np.unique(tonight).tolist():
+        own, earlier = int((tonight == mode).sum()), int((before == mode).sum())
+        chance = hypergeom.sf(own - 1, before.size + tonight.size, earlier + own, tonight.size)
+        if chance * middles.size <= _RARE:
+            many = "all" if own == tonight.size else f"{own} of {tonight.size}"
+            return f"{many} launches are in a mode that {100 * earlier / before.size:.0f} % were in before"
+    return ""

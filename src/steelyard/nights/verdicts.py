@@ -24,6 +24,7 @@ from steelyard.stats.change_points import Change, find_changes
 from steelyard.stats.night import LEAST_NIGHTS, Screened, nights_needed, screen_tonight
 
 _WIDEST = math.log(1e6)  # of an interval: a wider one is none
+_OTHER_MODES = "more launches than before are in another mode"
 SUSPECT = 0.05  # p of a test case by itself; below, it is worth a confirmation
 
 
@@ -264,7 +265,9 @@ def _verdict(
     elif odd:
         why = odd
     elif -margin <= low and high <= margin:
-        verdict = SAME
+        has_moved = size is not None and abs(levels.moved[column]) > margin
+        verdict, odd = (CANNOT_TELL, _OTHER_MODES) if has_moved else (SAME, odd)
+        why = odd
     is_odd = bool(screened.alone[column] <= SUSPECT or odd)
     suspected = is_known and (verdict in (SLOWER, FASTER) or is_odd)
     if change is not None and verdict in (SAME, CANNOT_TELL):
@@ -309,7 +312,10 @@ def _needed(verdict: str, why: str, screened: Screened, column: int, asked: Ques
         return None
     family = max(1, int(np.isfinite(screened.estimate).sum()))
     return nights_needed(
-        float(screened.scatter[column]), math.log1p(asked.margin), asked.false_alarm / family
+        float(screened.scatter[column]),
+        math.log1p(asked.margin),
+        asked.false_alarm / family,
+        lent=screened.lent,
     )
 
 

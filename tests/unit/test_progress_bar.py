@@ -82,7 +82,11 @@ def test_what_fails_whole_launches_is_said_once() -> None:
     assert said.count("failed in") == 1
 
 
-def test_who_uses_the_cpus_of_ranks_is_said_after_the_launch_and_once() -> None:
+@pytest.mark.parametrize("left", [None, 10.0, 3600.0])
+def test_who_uses_the_cpus_of_ranks_is_said_after_the_launch_and_once_if_much_is_left(
+    left: float | None,
+) -> None:
+    """The diagnostics say it at the end; before, only where ending the process is worth it."""
     record = Job(schema=1, job="l01", launch=1, ranks=1)
     place = Place(rank=0, host="vm", cpus="0", cpu=0, clock_cost_ns=1, clock_tick_ns=1)
     clock = Clock(name="tsc", cost_ns=1, tick_ns=1)
@@ -91,10 +95,11 @@ def test_who_uses_the_cpus_of_ranks_is_said_after_the_launch_and_once() -> None:
     watch = Watch(host="vm", seconds=2.0, looks=2, cost_ns=0, processes=(busy,))
     paper = io.StringIO()
     with listening(Console(file=paper, width=200), 1, None) as tell:
+        vars(tell)["rest"] = left
         for watches in ((), (watch,), (watch,)):
             tell(LaunchEnded(JobFile(Path("x"), record, start, (), False, watches=watches)))
     words = "'burn' (pid 7) took 50 % of a CPU in launch 1, on CPU 0, where rank 0 ran"
-    assert paper.getvalue() == f"  warning: {words}\n"
+    assert paper.getvalue() == (f"  warning: {words}\n" if left == 3600.0 else "")
 
 
 def test_each_launch_is_a_line_in_a_pipe_with_what_converged_and_is_left() -> None:

@@ -163,6 +163,17 @@ def drifting(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
     return np.asarray(np.linspace(1000, 1200, 2000) + rng.normal(0, 10, 2000))
 
 
+def drifting_less(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
+    """Launches drift by 1 %, and differ by 20 %."""
+    return np.asarray(
+        np.linspace(1000, 1010, 2000) * np.exp(0.2 * rng.standard_normal()) + rng.normal(0, 1, 2000)
+    )
+
+
+def drifting_seldom(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
+    return drifting(rng, launch) if launch == 1 else steady(1100.0)(rng, launch)
+
+
 def tailed(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
     return np.asarray(np.where(rng.random(2000) < 0.08, 5000.0, 1000.0) + rng.normal(0, 10, 2000))
 
@@ -177,6 +188,8 @@ def tailed(rng: np.random.Generator, launch: int) -> NDArray[np.float64]:
         (FakePoint("mpi.bcast", tailed), ("NOISY",)),
         (FakePoint("mpi.bcast", drifting), ("DRIFT",)),
         (FakePoint("mpi.bcast", drifting, flag="TIME"), ("TIME", "DRIFT")),
+        (FakePoint("mpi.bcast", drifting_less), ("SETTLED",)),
+        (FakePoint("mpi.bcast", drifting_seldom), ("SETTLED",)),
     ],
 )
 def test_flags(tmp_path: Path, point: FakePoint, flags: tuple[str, ...]) -> None:

@@ -36,13 +36,6 @@ UNCLOSED = "closing: signal 11 (SIGSEGV) on rank 1"
     ("keys", "text"),
     [
         ({}, ""),
-        ({"flag": "TIME", "flags": ("TIME",)}, "time limit"),
-        ({"flag": "UNSETTLED", "flags": ("UNSETTLED",)}, "not converged"),
-        (
-            {"flags": ("TIME",), "launches": (launch(1), launch(2, flag="TIME"), launch(3))},
-            "time limit in 1 of 3 launches",
-        ),
-        ({"flags": ("TIME",), "launches": (launch(1, flag="TIME"),)}, "time limit"),
         ({"flags": ("NOISY",), "modes": MODES}, "in 83 % of the time; 1.50 us ± 4.0 % in 17 %"),
         (
             {"flags": ("NOISY",), "modes": MODES, "typical_mode": 1},
@@ -58,7 +51,7 @@ UNCLOSED = "closing: signal 11 (SIGSEGV) on rank 1"
         ),
         ({"flags": ("NOISY",), "slow_share": 0.16}, "16 % of samples over 3 x the median"),
         ({"flags": ("SETTLED",), "modes": MODES}, ""),
-        ({"flags": ("TIME", "DRIFT")}, "time limit; drifts"),
+        ({"flags": ("TIME", "DRIFT")}, "drifts"),
         ({"launch_count": 1, "launches": (launch(1, ending=UNCLOSED),)}, "launch ended badly"),
         (
             {"launch_count": 2, "launches": (launch(1), launch(2, ending=UNCLOSED))},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
@@ -18,12 +17,6 @@ def told(rows: Sequence[Row], owners: Sequence[str] = (), launches: int = 0) -> 
     return told_once(rows, [remarks(one, launches) for one in rows], owners or [""] * len(rows))
 
 
-def limited(count: int, flag: str = "TIME", **keys: Any) -> Row:
-    """A row of 6 launches, of which a limit ended some."""
-    launches = tuple(launch(i, flag=flag if i <= count else "SETTLED") for i in range(1, 7))
-    return row(flags=(flag,), launches=launches, launch_count=6, **keys)
-
-
 def unclosed(count: int, of: int) -> Row:
     """A row of launches of which some ended badly."""
     endings = ("closing: hang",) * count + (None,) * (of - count)
@@ -36,9 +29,6 @@ WIDE = {"ci_high": 1660.0}
 @pytest.mark.parametrize(
     ("rows", "note"),
     [
-        ([limited(1), limited(3), limited(2)], "The time limit ended 1 to 3 of 6 launches in all rows."),
-        ([limited(6)] * 3 + [row()], "The time limit ended all launches in 3 of 4 rows."),
-        ([limited(2, "UNSETTLED")] * 3, "The sample limit ended 2 of 6 launches in all rows."),
         (
             [row(flags=("NOISY",), slow_share=share) for share in (0.1, 0.3, 0.2)],
             "10 to 30 % of samples took over 3 x the median in all rows.",
@@ -65,19 +55,29 @@ def test_what_most_rows_share_is_a_note(rows: list[Row], note: str) -> None:
     assert not any(found.texts)
 
 
+def test_what_happened_within_launches_is_no_remark() -> None:
+    """The interval of several launches is made of their medians, and of one launch it is what it is."""
+    flags = [
+        row(flag=flag, flags=(flag,), launch_count=count)
+        for flag in ("TIME", "UNSETTLED")
+        for count in (1, 6)
+    ]
+    assert told(flags) == Remarks(("",) * 4, ())
+
+
 def test_what_few_rows_have_stays_in_them() -> None:
-    found = told([limited(1), limited(1), *[row()] * 3])
+    found = told([unclosed(1, 6), unclosed(1, 6), *[row()] * 3])
     assert found.notes == ()
-    assert found.texts == ("time limit in 1 of 6 launches",) * 2 + ("",) * 3
+    assert found.texts == ("1/6 launches ended badly",) * 2 + ("",) * 3
 
 
 def test_a_single_row_keeps_its_remark() -> None:
-    assert told([limited(1)]).texts == ("time limit in 1 of 6 launches",)
+    assert told([unclosed(1, 6)]).texts == ("1/6 launches ended badly",)
 
 
 def test_each_rival_has_its_own_note() -> None:
-    found = told([limited(1), row()] * 3, ["a", "b"] * 3)
-    assert found.notes == ("a: the time limit ended 1 of 6 launches in all rows.",)
+    found = told([unclosed(1, 6), row()] * 3, ["a", "b"] * 3)
+    assert found.notes == ("a: 1 of 6 launches ended badly, after they had measured, in all rows.",)
 
 
 def test_rows_with_fewer_launches_are_counted() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from further import further
 from samples import FloatArray, generator
-from steelyard.stats import block_interval, drifts, find_modes, mode_interval, share_interval, typical_mode
+from steelyard.stats import block_interval, drift_of, find_modes, mode_interval, share_interval, typical_mode
 
 
 def regimes(count: int, levels: tuple[float, ...], dwell: int, seed: int = 29) -> FloatArray:
@@ -156,7 +156,7 @@ def test_modes_scale(factor: float) -> None:
 
 def drifts_of(series: FloatArray) -> bool:
     found = block_interval(series)
-    return drifts(found.medians)
+    return drift_of(found.medians) > 0
 
 
 def test_drift() -> None:

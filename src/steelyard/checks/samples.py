@@ -142,8 +142,8 @@ def _tail_words(row: Row) -> str:
     "drift",
     WARNING,
     "Drift inside launches",
-    why="The operation became slower or faster while it was measured: warm-up, frequency, temperature or "
-    "other load.",
+    why="The operation became slower or faster in most launches, by more than the interval of its time: "
+    "warm-up, frequency, temperature or other load.",
     remedy="Measure longer, fix the frequency governor, or look at the launches one by one.",
     caused_by=CAUSES,
 )
@@ -155,23 +155,17 @@ def drifting(seen: Evidence) -> str | None:
 
 @check(
     "unsettled",
-    WARNING,
+    NOTE,
     "Not converged",
-    why="The interval inside a launch did not become as narrow as was asked for.",
-    remedy="Quiet the machine, add launches, or give more time with --time-budget. The interval of several "
-    "launches is made of their medians and stays sound; that of a single launch may be too narrow.",
+    why="The interval inside a launch did not become as narrow as was asked for, and it is all there is of a "
+    "single launch. It may be too narrow.",
+    remedy="Measure more launches: their medians make an interval that does not need it.",
     caused_by=CAUSES,
 )
 def unsettled(seen: Evidence) -> str | None:
-    """Find test cases whose stop rule ran out of time or samples."""
-    open_rows = [row for row in seen.rows if {"UNSETTLED", "TIME"} & set(row.flags)]
-    return listed(open_rows, lambda row: f"in {_ended(row)}")
-
-
-def _ended(row: Row) -> str:
-    """Count the launches in which a stop rule did not settle."""
-    count = sum(1 for one in row.launches if one.flag in ("UNSETTLED", "TIME"))
-    return f"{count} of {counted(len(row.launches), 'launch')}"
+    """Find test cases of a single launch whose stop rule ran out of time or samples."""
+    open_rows = [row for row in seen.rows if row.launch_count == 1 and {"UNSETTLED", "TIME"} & set(row.flags)]
+    return listed(open_rows, lambda row: f"median {format_time(row.median or 0)}")
 
 
 @check(

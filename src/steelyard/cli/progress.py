@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _MOST_RANKS, _MOST_CALLS = 4, 6  # that are shown for a hang
 _BAR, _LEAST_NAME = 8, 16  # letters of a line: the bar, and the rest of a long name
 _REFRESHES = 2  # of the bar per second: each takes some 2 ms of a core, perhaps from ranks
+_WORTH_SECONDS = 60.0  # to go: worth ending another process for
 _LOOK_SECONDS, _LOOK_SHARE = 0.5, 0.005  # between estimates of the time left; their share of our time
 
 
@@ -141,8 +142,8 @@ class _Shower:
                 self._say(f"    and {len(end.where) - _MOST_RANKS} more ranks: the records have them")
 
     def _say_busy(self, file: JobFile) -> None:
-        """Print the busiest process on the ranks' CPUs once, in time to end it."""
-        if not self.is_busy_said:
+        """Print the busiest process on the ranks' CPUs once, in time to end it; short runs end with it."""
+        if not self.is_busy_said and (self.rest or 0.0) > _WORTH_SECONDS:
             from steelyard.checks.interference import neighbour_words  # the driver needs it anyway, later
 
             for words in neighbour_words([file])[:1]:

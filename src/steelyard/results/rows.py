@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +26,7 @@ from steelyard.results.roofs import with_roofs
 from steelyard.results.row import NOT_YET, Row, RowLaunch
 from steelyard.results.states import Interference, interference_in, is_disturbed
 from steelyard.results.transport import transport_of
-from steelyard.stats import drifts
+from steelyard.stats import drift_of
 from steelyard.stats.interval import Blocks, alike_p
 
 # The role of an op -> the subject of its table, if that is not its time.
@@ -116,9 +118,9 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedO
         "why": why,
     }
     if not good:
-        return Row(**common, launches=tuple(_launch(cell, None, False) for cell in cells))
+        return Row(**common, launches=tuple(_launch(cell, None, 0.0) for cell in cells))
     one = combine(good, level, disturbed)
-    drift = [drifts(blocks.medians, level) for blocks in one.blocks]
+    drift = [drift_of(blocks.medians, level) for blocks in one.blocks]
     return Row(**common, **_numbers(one, drift), launches=_launches(cells, one, drift))
 
 
@@ -128,11 +130,11 @@ def _headline(seen: Point) -> str:
     return HEADLINES.get(seen.role or "", "time") if is_counted else "time"
 
 
-def _numbers(one: Combined, drift: list[bool]) -> dict[str, Any]:
-    """Compute the columns that need samples; `drift`: whether each launch became slower or faster."""
+def _numbers(one: Combined, drift: list[float]) -> dict[str, Any]:
+    """Compute the columns that need samples; `drift`: by how much each launch became slower or faster."""
     facets = tuple(facet for kind in FACETS if (facet := kind.of(one)) is not None)
     slow = next((facet.slow_share for facet in facets if isinstance(facet, Samples)), None)
-    flags = _flags(one.launches, len(one.modes), slow, drift)
+    flags = _flags(one, slow, drift)
     return {
         "time": one.time.value,
         "time_low": finite(one.time.low),
@@ -153,18 +155,18 @@ def _numbers(one: Combined, drift: list[bool]) -> dict[str, Any]:
     }
 
 
-def _launches(cells: tuple[PointLaunch, ...], one: Combined, drift: list[bool]) -> tuple[RowLaunch, ...]:
+def _launches(cells: tuple[PointLaunch, ...], one: Combined, drift: list[float]) -> tuple[RowLaunch, ...]:
     """Make the lines of all launches, also of those without numbers."""
     tails = one.tails or (None,) * len(one.launches)
     times = one.modes[one.typical].by_launch if len(one.modes) > 1 else [b.estimate.value for b in one.blocks]
     told = {id(cell): said for cell, *said in zip(one.launches, one.blocks, drift, times, tails, strict=True)}
-    return tuple(_launch(cell, *told.get(id(cell), (None, False))) for cell in cells)
+    return tuple(_launch(cell, *told.get(id(cell), (None, 0.0))) for cell in cells)
 
 
 def _launch(
     cell: PointLaunch,
     blocks: Blocks | None,
-    drift: bool,
+    drift: float,
     time: float | None = None,
     tail: Blocks | None = None,
 ) -> RowLaunch:
@@ -188,7 +190,7 @@ def _launch(
         ci_low=finite(estimate.low) if estimate else None,
         ci_high=finite(estimate.high) if estimate else None,
         lag1=blocks.lag1 if blocks else None,
-        drift=drift,
+        drift=drift > 0,
         quantile_value=tail.estimate.value if tail else None,
         quantile_low=finite(tail.estimate.low) if tail else None,
         quantile_high=finite(tail.estimate.high) if tail else None,
@@ -228,22 +230,29 @@ def _reasons(cells: list[PointLaunch], total: int) -> str:
     )
 
 
-def _flags(
-    good: Sequence[PointLaunch], mode_count: int, slow: float | None, drift: list[bool]
-) -> tuple[str, ...]:
+def _flags(one: Combined, slow: float | None, drift: Sequence[float]) -> tuple[str, ...]:
     """List all flags that apply, the gravest first.
 
     UNSETTLED or TIME if the stop rule of any launch ended so; NOISY with several modes, or more than 5 % of
-    the samples above 3 medians; DRIFT if half of the launches or more became slower or faster inside. SETTLED
-    stands alone.
+    the samples above 3 medians; DRIFT if most launches became slower or faster inside, by so much that it
+    decides the time more than its interval says. SETTLED stands alone.
     """
-    ends = {cell.flag for cell in good}
+    ends = {cell.flag for cell in one.launches}
     flags: list[str] = [flag for flag in ("UNSETTLED", "TIME") if flag in ends]
-    if mode_count > 1 or (slow is not None and slow > MOST_SLOW):
+    if len(one.modes) > 1 or (slow is not None and slow > MOST_SLOW):
         flags.append("NOISY")
-    if 2 * sum(drift) >= len(drift):
+    if _is_drifting(one, drift):
         flags.append("DRIFT")
     return tuple(flags) or ("SETTLED",)
+
+
+def _is_drifting(one: Combined, drift: Sequence[float]) -> bool:
+    """Do most launches drift, and by more than the interval: is the middle of the way outside of it?"""
+    drifting = [change for change in drift if change > 0]
+    if 2 * len(drifting) <= len(drift):
+        return False
+    half = max(one.time.high - one.time.value, one.time.value - one.time.low)
+    return not math.isfinite(half) or statistics.median(drifting) / 2 > half
 
 
 def _verified(good: list[PointLaunch]) -> bool | None:

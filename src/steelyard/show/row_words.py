@@ -18,7 +18,6 @@ ALIKE = 0.01  # p that launches are in random order: by chance, one row in a hun
 OFTEN = 0.9  # a rank that is last in a larger share of the samples is named
 NOISY = 0.25  # half an interval relative to its value; above it, the value says little
 FEW = 6  # launches: with fewer, the interval is Student's t, and wide because they are few
-FLAG_WORDS = {"UNSETTLED": "not converged", "TIME": "time limit"}
 OTHER = ""  # a remark that has nothing in common with those of other rows
 
 
@@ -82,7 +81,6 @@ def _remarks(row: Row, launches: int) -> Iterator[Remark]:
         yield Remark(OTHER, row.why)
     if row.median is None:
         return
-    yield from (Remark(flag, _flag_words(row, flag)) for flag in row.flags if flag in FLAG_WORDS)
     yield from _mode_words(row)
     if row.alike_p is not None and row.alike_p <= ALIKE:
         yield Remark("alike", "neighbouring launches alike")
@@ -122,12 +120,6 @@ def failed_words(row: Row) -> str:
     return f"failed{some}: {reasons}"
 
 
-def ended_by(row: Row, flag: str) -> tuple[int, int]:
-    """Count the launches in which a limit ended a row, and all launches; (0, 0) if that is not known."""
-    good = [one for one in row.launches if one.status == "ok"]
-    return sum(1 for one in good if one.flag == flag), len(good)
-
-
 def ended_badly(row: Row) -> int:
     """Count the launches that measured a row and then ended badly, as in MPI_Finalize."""
     return sum(1 for one in row.launches if one.status == "ok" and one.ending is not None)
@@ -138,12 +130,6 @@ def _unclosed_words(row: Row, count: int) -> str:
     if row.launch_count == 1:
         return "launch ended badly"
     return f"{count}/{row.launch_count} launches ended badly"
-
-
-def _flag_words(row: Row, flag: str) -> str:
-    """`not converged`, `time limit in 3 of 10 launches`."""
-    count, launches = ended_by(row, flag)
-    return FLAG_WORDS[flag] + (f" in {count} of {launches} launches" if 0 < count < launches else "")
 
 
 def _noisy_words(row: Row) -> Iterator[Remark]:

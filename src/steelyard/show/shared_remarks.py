@@ -9,7 +9,7 @@ from steelyard.base.cpulist import cpu_set
 from steelyard.base.units import format_factor
 from steelyard.results.facets import Ranks, Roof, Samples
 from steelyard.results.row import Row
-from steelyard.show.row_words import NOISY, Remark, ended_badly, ended_by
+from steelyard.show.row_words import NOISY, Remark, ended_badly
 
 LEAST = 3  # rows that share a remark before a note replaces it
 MOST = 0.5  # ... and the least fraction of the rows
@@ -59,20 +59,6 @@ def told_once(
     return Remarks(
         tuple("; ".join(one.text for one in each) for each in left), tuple(f"{note}." for note in notes)
     )
-
-
-def _ended(flag: str, limit: str) -> Callable[[Sequence[Row], str], str]:
-    def words(rows: Sequence[Row], where: str) -> str:
-        known = [pair for row in rows if (pair := ended_by(row, flag))[0]]
-        totals = {total for _, total in known}
-        if len(totals) != 1 or len(known) < len(rows):
-            return f"the {limit} limit ended launches in {where}"
-        counts = [count for count, _ in known]
-        if min(counts) == max(totals):
-            return f"the {limit} limit ended all launches in {where}"
-        return f"the {limit} limit ended {_span(counts, str)} of {totals.pop()} launches in {where}"
-
-    return words
 
 
 def _slow(rows: Sequence[Row], where: str) -> str:
@@ -126,8 +112,6 @@ def _span(values: Sequence[float], words: Callable[[float], str]) -> str:
 
 # Kind of a remark -> the note on the rows that have it, and on how many they are.
 _SHARED: dict[str, Callable[[Sequence[Row], str], str]] = {
-    "TIME": _ended("TIME", "time"),
-    "UNSETTLED": _ended("UNSETTLED", "sample"),
     "slow": _slow,
     "fewer": _fewer,
     "few": _few,

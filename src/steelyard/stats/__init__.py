@@ -12,7 +12,7 @@ from steelyard.stats.interval import (
     with_tick,
 )
 from steelyard.stats.lines import Piece, find_breaks, fit_pieces, pieces_at, relative_fit, slope_interval
-from steelyard.stats.modes import Mode, drifts, find_modes, mode_interval, share_interval, typical_mode
+from steelyard.stats.modes import Mode, drift_of, find_modes, mode_interval, share_interval, typical_mode
 from steelyard.stats.normal_form import NormalForm, fit_normal_form, predict
 from steelyard.stats.quantile import median, pooled_quantile, quantile
 from steelyard.stats.ranks import holm, kendall, shift_interval
@@ -32,7 +32,7 @@ __all__ = [
     "block_quantiles",
     "cumulated",
     "difference_interval",
-    "drifts",
+    "drift_of",
     "exceeded",
     "find_breaks",
     "find_modes",

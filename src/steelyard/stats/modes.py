@@ -218,18 +218,19 @@ def typical_mode(modes: Sequence[Mode], level: float = 0.95) -> int:
     return next(k for k, mode in enumerate(modes) if share_interval(mode.shares, level)[1] >= most - 1e-9)
 
 
-def drifts(medians: ArrayLike, level: float = 0.95) -> bool:
-    """Did a launch become slower or faster while it ran?
+def drift_of(medians: ArrayLike, level: float = 0.95) -> float:
+    """Compute by how much a launch became slower or faster while it ran, in the unit of the medians; 0: not.
 
-    `medians` are its 16 coarse block medians, shape (16,). True if the means of the first and the last
-    quarter differ by more than the width of the interval of their mean, and by more than chance (two-sample t
-    with 6 degrees of freedom, p < 0.001). False for any other number of blocks.
+    `medians` are its 16 coarse block medians, shape (16,). The means of the first and the last quarter differ
+    by more than the width of the interval of their mean, and by more than chance (two-sample t with 6 degrees
+    of freedom, p < 0.001). 0 for any other number of blocks.
     """
     data = np.asarray(medians, dtype=np.float64)
     if data.size != COARSE_BLOCKS:
-        return False
+        return 0.0
     quarter = COARSE_BLOCKS // 4
     first, last = data[:quarter], data[-quarter:]
     change = abs(mean(last) - mean(first))
     error = math.sqrt((variance(first) + variance(last)) / quarter)
-    return change > 2 * mean_half(data, level) and change > DRIFT_T * error
+    is_drift = change > 2 * mean_half(data, level) and change > DRIFT_T * error
+    return float(change) if is_drift else 0.0

@@ -55,8 +55,8 @@ def _grow(path: Path, points: int) -> tuple[int, int]:
             file.writelines(json.dumps(line) + "\n" for line in _point(index))
             file.flush()
             files, _ = tail.advance()
-            ended += sum(len(one.points) for one in files)
-            assert [one.points[0].index for one in files] == [index]
+            ended += sum(len(one.points) for one, _ in files)
+            assert [one.points[0].index for one, _ in files] == [index]
     held, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return ended, held

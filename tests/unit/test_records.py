@@ -12,12 +12,13 @@ import pytest
 from make_records import FakePoint, steady, write_folder
 from record_lines import LINES, text_of
 from steelyard.base.errors import InputError
-from steelyard.records.follow import Tail
+from steelyard.records.follow import Tail, read_ended
 from steelyard.records.job_file import PointRun, append_records
 from steelyard.records.read import decode_record, read_folder, read_job, read_records
 from steelyard.records.schema import End, Job, Launch, Obs, Point, records_schema
 from steelyard.records.stamps import decode_chunk
 from steelyard.results.facets import ClockError
+from steelyard.results.load import cell_of
 from steelyard.results.rows import results
 
 SCHEMA_FILE = Path(__file__).parents[2] / "docs" / "reference" / "records.schema.json"
@@ -173,9 +174,16 @@ def test_the_ends_of_a_file_that_grows_are_those_of_the_whole_one(tmp_path: Path
     for piece in np.array_split(np.arange(len(data)), 37):
         with growing.open("ab") as file:
             file.write(data[piece[0] : piece[-1] + 1])
-        for file_of_one in tail.advance()[0]:
+        for file_of_one, span in tail.advance()[0]:
             assert (file_of_one.job, file_of_one.launch) == (whole.job, whole.launch)
             runs += file_of_one.points
+            read = read_ended(file_of_one, span)
+            assert read is not None
+            times, expected = (
+                cell_of(file, run).values
+                for file, run in ((file_of_one, read), (whole, whole.points[len(runs) - 1]))
+            )
+            assert times.tolist() == expected.tolist()
     assert [(run.index, run.end) for run in runs] == [(run.index, run.end) for run in whole.points]
     assert len(runs) == 2
 

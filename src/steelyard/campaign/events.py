@@ -13,10 +13,14 @@ from steelyard.records.job_file import JobFile
 
 
 class PointEnded(Struct, frozen=True):
-    """An event: a point came to its end in a launch. `file` holds only what was recorded of it."""
+    """An event: a point came to its end in a launch.
+
+    `file` holds its end, without samples; its records are the bytes `span` of the file.
+    """
 
     plan: PlannedPoint
     file: JobFile
+    span: tuple[int, int] = (0, 0)
 
 
 class JobStarted(Struct, frozen=True):

@@ -380,8 +380,8 @@ def _spare(job: _Job, culprits: list[PlannedPoint], why: str) -> None:
 def _hear(job: _Job, tail: Tail, plans: dict[int, PlannedPoint]) -> bool:
     """Report the points that have ended since, and remove them from `plans`; was anything recorded?"""
     ended, grew = tail.advance()
-    for file in ended:
-        job.listener(PointEnded(plans.pop(file.points[0].index), file))
+    for file, span in ended:
+        job.listener(PointEnded(plans.pop(file.points[0].index), file, span))
     return grew
 
 
@@ -391,5 +391,5 @@ def _conclude(
     """Write the end of a point that the engine could not end itself."""
     end = End(point=point.point, status=status, why=masked_text(why), verified=False, where=where)
     append_records(tail.path, [end])
-    for file in tail.advance()[0]:
-        job.listener(PointEnded(point, file))
+    for file, span in tail.advance()[0]:
+        job.listener(PointEnded(point, file, span))

@@ -1,21 +1,23 @@
 """Show the progress of a campaign: a line that is rewritten on a terminal, few lines elsewhere.
 
-Nothing is computed from measurements while ranks run, because their cores may be the only ones.
+On a terminal a number appears as its test case ends. Little is computed while ranks run, because their cores
+may be the only ones: a number now and then, as its cost allows.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, Progress, TextColumn
 
+from steelyard.base.errors import InputError
 from steelyard.base.foreign import shortened
 from steelyard.base.plural import counted
-from steelyard.base.units import format_bytes, format_duration, format_values
+from steelyard.base.units import format_bytes, format_duration, format_time, format_values
 from steelyard.campaign.eta import Eta
 from steelyard.campaign.events import (
     BudgetSpent,
@@ -28,6 +30,7 @@ from steelyard.campaign.events import (
 )
 from steelyard.campaign.spread import Waits
 from steelyard.records.campaign_file import PlannedPoint
+from steelyard.records.follow import read_ended
 from steelyard.records.job_file import JobFile
 from steelyard.records.schema import End, StuckRank
 
@@ -37,8 +40,9 @@ if TYPE_CHECKING:
 _MOST_RANKS, _MOST_CALLS = 4, 6  # that are shown for a hang
 _BAR, _LEAST_NAME = 8, 16  # letters of a line: the bar, and the rest of a long name
 _REFRESHES = 2  # of the bar per second: each takes some 2 ms of a core, perhaps from ranks
+_LEVEL = 0.95  # of the interval of a number
 _WORTH_SECONDS = 60.0  # to go: worth ending another process for
-_LOOK_SECONDS, _LOOK_SHARE = 0.5, 0.005  # between estimates of the time left; their share of our time
+_LOOK_SECONDS, _LOOK_SHARE = 0.5, 0.005  # between numbers, and estimates of the time left; their share
 
 
 @contextmanager
@@ -64,6 +68,41 @@ def point_words(point: PlannedPoint) -> str:
     return " ".join([point.op, *size, *([params] if params else [])])
 
 
+def job_words(points: Sequence[PlannedPoint]) -> str:
+    """Describe what is started: `openmpi-4.1.4, 2 ranks, 2 threads, 12 test cases`."""
+    first = points[0]
+    settings = format_values({**first.omp, **first.env})
+    return ", ".join(
+        [
+            *([first.mpi] if first.mpi else []),
+            *([counted(first.hosts, "host")] if first.hosts else []),
+            counted(first.ranks, "rank"),
+            *([counted(first.threads, "thread")] if first.threads > 1 else []),
+            *([f"on {first.placement.text}"] if first.placement else []),
+            *([settings] if settings else []),
+            counted(len(points), "test case"),
+        ]
+    )
+
+
+def ended_words(event: PointEnded) -> str:
+    """Describe a test case by its time in this launch, `mpi.bcast 8 B: 480 ns ± 2 %`; empty without one."""
+    from steelyard.results.combined import combine  # imported ahead, beside the first launch
+    from steelyard.results.load import cell_of
+    from steelyard.show.words import half_words
+
+    try:
+        run = read_ended(event.file, event.span)
+        cell = None if run is None else cell_of(event.file, run)
+    except (InputError, OSError):
+        return ""  # readers of the whole file report it
+    if cell is None or cell.status != "ok":
+        return ""
+    found = combine([cell], _LEVEL).time
+    half = half_words(found.value, found.low, found.high)
+    return f"{point_words(event.plan)}: {format_time(found.value)} ± {half}"
+
+
 def stuck_words(one: StuckRank) -> str:
     """Write `rank 1 on vm: samples, sample 17, in nanosleep < steelyard-mpi+0x1a2b`."""
     calls = " < ".join(one.calls[:_MOST_CALLS])
@@ -87,7 +126,8 @@ class _Shower:
         self.to_come: OrderedDict[int, PlannedPoint] = OrderedDict()
         self.launch = 0
         self.cases, self.ended = Counter[int](), 0  # test cases of each launch; how many of this one ended
-        self.done, self.total, self.converged = 0, 0, 0
+        self.done, self.total = 0, 0
+        self.number, self.number_at = "", 0.0  # of a test case that ended; when the next may be computed
         self.failed: set[tuple[object, str]] = set()
         self.is_busy_said = False
 
@@ -110,10 +150,9 @@ class _Shower:
                 self.eta.case_ended(event.plan, _launch_seconds(event), time.monotonic())
                 self.to_come.pop(event.plan.point, None)
                 end = event.file.points[0].end
-                if end is not None:
-                    self.converged += end.flag == "SETTLED"
-                    if end.status == "failed":
-                        self._say_failed(event, end)
+                if end is not None and end.status == "failed":
+                    self._say_failed(event, end)
+                self._compute(event)
             case LaunchEnded():
                 self._say_busy(event.file)
                 return
@@ -124,6 +163,15 @@ class _Shower:
                     "more time resumes"
                 )
         self._show()
+
+    def _compute(self, event: PointEnded) -> None:
+        """Compute the number to show, unless the last one was a moment ago."""
+        began = time.monotonic()
+        if self.bar.disable or began < self.number_at:
+            return
+        self.number = ended_words(event)
+        now = time.monotonic()
+        self.number_at = now + max(_LOOK_SECONDS, (now - began) / _LOOK_SHARE)
 
     def _say_failed(self, event: PointEnded, end: End) -> None:
         """Print each failure of a test case, or of all of an MPI, once, and where ranks hung."""
@@ -155,8 +203,7 @@ class _Shower:
         self.to_come = OrderedDict((point.point, point) for point in event.points)
         self.eta.launch_began(event.name, time.monotonic())
         if not self.bar.console.is_terminal or event.notes:
-            told = [event.name, counted(len(event.points), "test case")]
-            told += [f"{self.converged} of {self.done} converged so far", self._left()] if self.done else []
+            told = [job_words(event.points), self._left() if self.done else ""]
             self._say(f"launch {event.launch} of {self.launches}: {', '.join(filter(None, told))}")
         for note in event.notes if event.launch == 1 else ():
             self._say(f"  note: {note}")
@@ -174,13 +221,17 @@ class _Shower:
             self._say(words)
 
     def _show(self) -> None:
-        """Show `mpi.allreduce 64 KiB (12 of 48), launch 3 of 10, 81 converged`; shorten a long name."""
+        """Show `mpi.allreduce 64 KiB: 12.3 us ± 2 % (12/48 in launch 3/10)`; shorten a long name."""
         if self.to_come and not self.bar.disable:
-            now, left = next(iter(self.to_come.values())), self._left()
-            count = f"({self.ended + 1} of {self.cases[self.launch]})"
-            where = f"{count}, launch {self.launch} of {self.launches}, {self.converged} converged"
+            left = self._left()
+            count = f"{self.ended + 1}/{self.cases[self.launch]}"
+            where = f"({count} in launch {self.launch}/{self.launches})"
             room = self.bar.console.width - len(where) - _BAR - len(left) - len("   ")
-            words = f"{shortened(point_words(now), max(room, _LEAST_NAME))} {where}"
+            name, colon, value = self.number.partition(": ")
+            if not self.number:
+                name = point_words(next(iter(self.to_come.values())))
+            short = shortened(name, max(room - len(colon) - len(value), _LEAST_NAME))
+            words = f"{short}{colon}{value} {where}"
             self.bar.update(self.task, description=words, total=self.total, completed=self.done, left=left)
 
     def _left(self) -> str:

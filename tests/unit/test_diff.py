@@ -87,6 +87,25 @@ def test_a_folder_without_a_campaign(tmp_path: Path) -> None:
         rerun(RerunOptions(one, out=one))
 
 
+@pytest.mark.parametrize(("given", "budget"), [(None, "90s"), ("5s", "5s")])
+def test_a_campaign_is_measured_again_in_the_time_that_is_given(
+    given: str | None, budget: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned: list[Plan] = []
+
+    def measured(plan: Plan, folder: Path) -> str:
+        planned.append(plan)
+        return f"ended in {folder}"
+
+    monkeypatch.setattr(f"{diff.__module__}.measure_and_show", measured)
+    monkeypatch.setattr(f"{diff.__module__}.finish", lambda ended, folder: None)
+    folder = _folder(tmp_path / "one", time_budget="90s")
+    rerun(RerunOptions(folder, out=tmp_path / "again", time_budget=given, yes=True))
+    assert [plan.time_budget for plan in planned] == [budget]
+    with pytest.raises(InputError, match="soon"):
+        rerun(RerunOptions(folder, out=tmp_path / "again", time_budget="soon", yes=True))
+
+
 def _with_libraries(folder: Path, cvars: dict[str, float | str], **ids: str) -> list[JobFile]:
     """The files of a folder as if these libraries had been loaded, by the name of their file."""
     files = []

@@ -148,8 +148,8 @@ def _tail_words(row: Row) -> str:
     caused_by=CAUSES,
 )
 def drifting(seen: Evidence) -> str | None:
-    """Find test cases that became slower or faster inside launches."""
-    rows = [row for row in seen.rows if "DRIFT" in row.flags]
+    """Find test cases that became slower or faster inside launches; of a single one its row says it."""
+    rows = [row for row in seen.rows if "DRIFT" in row.flags and row.launch_count > 1]
     return listed(rows, lambda row: f"median {format_time(row.median or 0)}")
 
 

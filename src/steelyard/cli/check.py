@@ -15,9 +15,18 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
 from steelyard.base.foreign import visible
 from steelyard.base.secret import masked_words
+from steelyard.base.units import parse_seconds
 from steelyard.cli.compare import exit_code, question, write_junit
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
-from steelyard.cli.options import JsonFlag, JunitFile, LeastPercent, MarginPercent, StrictFlag, YesFlag
+from steelyard.cli.options import (
+    JsonFlag,
+    JunitFile,
+    LeastPercent,
+    MarginPercent,
+    StrictFlag,
+    TimeBudget,
+    YesFlag,
+)
 from steelyard.records.results_folder import check_results_folder
 
 if TYPE_CHECKING:
@@ -75,6 +84,7 @@ class CheckOptions:
     launches: Annotated[
         int, typer.Option(metavar="N", min=8, help="with --baseline: pairs of launches, 8 at least")
     ] = 12
+    time_budget: TimeBudget = None
     out: Annotated[
         Path | None,
         typer.Option(
@@ -267,6 +277,8 @@ def _measure_by_turns(
     options: CheckOptions, night: Night, points: Sequence[PlannedPoint]
 ) -> tuple[Path, Sequence[Row], str]:
     """Measure test cases of a night again, by turns with the baseline: the folder, its rows, the factor."""
+    from msgspec.structs import replace
+
     from steelyard.campaign.folder import default_folder
     from steelyard.campaign.started import arm_line, started_by
     from steelyard.cli.consent import ask_to_start
@@ -277,7 +289,11 @@ def _measure_by_turns(
 
     arms = _arms(options.baseline or "", night)
     ((factor, _),) = arms.items()
-    plan = plan_again(load(night.folder).campaign, points, arms, options.launches)
+    parse_seconds(options.time_budget or "0s")
+    plan = replace(
+        plan_again(load(night.folder).campaign, points, arms, options.launches),
+        time_budget=options.time_budget,
+    )
     given = None if is_results(Path(options.baseline or "")) else arm_line(factor, arms[factor][0])
     ask_to_start(night.folder, (line for line in started_by(plan) if line != given), options.yes)
     folder = options.out or default_folder(plan)

@@ -11,11 +11,12 @@ import msgspec
 import typer
 
 from steelyard.base.errors import InputError
+from steelyard.base.units import parse_seconds
 from steelyard.campaign.folder import default_folder
 from steelyard.campaign.started import started_by
 from steelyard.cli.consent import ask_to_start
 from steelyard.cli.console import print_sheet, say_aside, say_json
-from steelyard.cli.options import JsonFlag, YesFlag
+from steelyard.cli.options import JsonFlag, TimeBudget, YesFlag
 from steelyard.cli.run import finish, measure_and_show
 from steelyard.nights.settings import differences, settings_of
 from steelyard.plan.again import plan_of, with_secrets
@@ -128,6 +129,7 @@ class RerunOptions:
     launches: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="number of launches; default: as many as there")
     ] = None
+    time_budget: TimeBudget = None
     yes: YesFlag = False
 
 
@@ -135,7 +137,12 @@ def rerun(options: RerunOptions) -> None:
     """Measure a campaign again as it was planned, with its seed, into another folder."""
     campaign = _campaign(options.folder)
     plan = plan_of(campaign)
-    plan = msgspec.structs.replace(plan, launches=options.launches or plan.launches)
+    parse_seconds(options.time_budget or "0s")
+    plan = msgspec.structs.replace(
+        plan,
+        launches=options.launches or plan.launches,
+        time_budget=options.time_budget or plan.time_budget,
+    )
     out = options.out or default_folder(plan)
     if out.resolve() == options.folder.resolve():
         raise InputError(f"'{out}' holds what is to be measured again; give --out another name")

@@ -46,6 +46,10 @@ YesFlag = Annotated[
     bool,
     typer.Option("--yes", help="start what the folder names, such as a wrapper, without asking"),
 ]
+TimeBudget = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="for all launches: 90s, 10m; what does not fit is left out, and named"),
+]
 JunitFile = Annotated[Path | None, typer.Option(metavar="FILE", help="write the verdicts as JUnit XML, too")]
 
 

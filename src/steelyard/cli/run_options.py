@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from steelyard.base.factors import FACTORS
-from steelyard.cli.options import JsonFlag, MpiNames
+from steelyard.cli.options import JsonFlag, MpiNames, TimeBudget
 from steelyard.launch.batch_systems import BATCH_SYSTEMS
 from steelyard.launch.launchers import LAUNCHERS
 
@@ -245,12 +245,7 @@ class RunOptions:
             help="for --param arrival=file: a line of delays in us for each repetition, one for each rank",
         ),
     ] = None
-    time_budget: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME", help="for all launches: 90s, 10m; what does not fit is left out, and named"
-        ),
-    ] = None
+    time_budget: TimeBudget = None
     spread: Annotated[
         str | None,
         typer.Option(

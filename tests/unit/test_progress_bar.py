@@ -159,3 +159,32 @@ def test_a_file_that_is_gone_has_no_number(tmp_path: Path) -> None:
     point = PlannedPoint(point=0, op="mpi.bcast", ranks=2)
     (job,) = plan_jobs(CampaignFile(points=(point,), seed=1), 1, ())
     assert ended_words(_ended(job, point, None)) == ""
+
+
+@pytest.mark.parametrize(
+    ("expected", "said"),
+    [
+        (4.0, ["about 20 s in all, not 4 s: the first launch took 10 s"]),
+        (60.0, ["about 20 s in all, not 1 min: the first launch took 10 s"]),
+        (16.0, []),
+        (None, []),
+    ],
+)
+def test_an_estimate_that_is_far_off_is_corrected_once(
+    expected: float | None, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Launches take 10 s each, by a clock of ours."""
+    clock = [0.0]
+    monkeypatch.setattr("steelyard.cli.progress.time.monotonic", lambda: clock[0])
+    points = tuple(PlannedPoint(point=i, op="mpi.bcast", ranks=2, mpi=_MPI.name) for i in range(2))
+    jobs = plan_jobs(CampaignFile(points=points, seed=1), 2, ())
+    paper = io.StringIO()
+    with listening(Console(file=paper, width=200), 2, None) as tell:
+        tell(CampaignBegins((), 4, tuple(jobs), expected))
+        for job in jobs:
+            tell(JobStarted(job.launch, job.name, job.points, ()))
+            for point in job.points:
+                clock[0] += 5
+                tell(_ended(job, point, None))
+    told = [line for line in paper.getvalue().splitlines() if not line.startswith("launch ")]
+    assert told == said

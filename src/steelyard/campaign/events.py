@@ -33,11 +33,15 @@ class JobStarted(Struct, frozen=True):
 
 
 class CampaignBegins(Struct, frozen=True):
-    """An event: so many points of all launches will be measured; `words` say about how long that takes."""
+    """An event: so many points of all launches will be measured; `words` say about how long that takes.
+
+    `seconds` is that time as a number, without a time budget; None with one.
+    """
 
     words: tuple[str, ...]
     points: int
     jobs: tuple[PlannedJob, ...] = ()
+    seconds: float | None = None
 
 
 class BudgetSpent(Struct, frozen=True):

@@ -22,7 +22,7 @@ from steelyard.base.errors import MeasurementError
 from steelyard.base.files import make_folder, write_whole
 from steelyard.base.plural import counted
 from steelyard.base.secret import masked_settings, masked_text, masked_words
-from steelyard.campaign.budget import Budget, budget_of, estimate
+from steelyard.campaign.budget import Budget, budget_of, estimate, expected_seconds
 from steelyard.campaign.cause_of_death import (
     LaunchPhase,
     cannot_begin,
@@ -102,7 +102,8 @@ def run_campaign(
     if jobs:
         spread = spread_of(plan, jobs)
         words = (*estimate(plan, jobs, setup), *spread_words(spread))
-        listener(CampaignBegins(words, remaining, tuple(jobs)))
+        seconds = expected_seconds(jobs, setup) if plan.time_budget is None else None
+        listener(CampaignBegins(words, remaining, tuple(jobs), seconds))
     else:
         words = (f"all was measured before ({counted(len(done), 'measurement')}): nothing is measured again",)
         listener(CampaignBegins(words, 0))

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 _MOST_RANKS, _MOST_CALLS = 4, 6  # that are shown for a hang
 _BAR, _LEAST_NAME = 8, 16  # letters of a line: the bar, and the rest of a long name
 _REFRESHES = 2  # of the bar per second: each takes some 2 ms of a core, perhaps from ranks
+_FAR_OFF = 1.5  # a factor: an estimate that is further off is corrected aloud
 _LEVEL = 0.95  # of the interval of a number
 _WORTH_SECONDS = 60.0  # to go: worth ending another process for
 _LOOK_SECONDS, _LOOK_SHARE = 0.5, 0.005  # between numbers, and estimates of the time left; their share
@@ -121,6 +122,7 @@ class _Shower:
         self.task = bar.add_task("starting", total=None, left="")
         self.began = time.monotonic()
         self.eta = Eta(())
+        self.expected: float | None = None  # seconds for all, as was said before; None once that is corrected
         self.rest: float | None = None  # seconds until the end, as of `rest_at`
         self.rest_at, self.look_at = 0.0, 0.0
         self.to_come: OrderedDict[int, PlannedPoint] = OrderedDict()
@@ -134,7 +136,7 @@ class _Shower:
     def __call__(self, event: Event) -> None:
         match event:
             case CampaignBegins():
-                self.total, self.began = event.points, time.monotonic()
+                self.total, self.began, self.expected = event.points, time.monotonic(), event.seconds
                 self.eta = Eta(event.jobs)
                 for job in event.jobs:
                     self.cases[job.launch] += len(job.points)
@@ -201,12 +203,28 @@ class _Shower:
     def _begin(self, event: JobStarted) -> None:
         self.launch, self.ended = event.launch, self.ended if event.launch == self.launch else 0
         self.to_come = OrderedDict((point.point, point) for point in event.points)
+        if event.launch > 1:
+            self._correct(event.launch - 1)
         self.eta.launch_began(event.name, time.monotonic())
         if not self.bar.console.is_terminal or event.notes:
             told = [job_words(event.points), self._left() if self.done else ""]
             self._say(f"launch {event.launch} of {self.launches}: {', '.join(filter(None, told))}")
         for note in event.notes if event.launch == 1 else ():
             self._say(f"  note: {note}")
+
+    def _correct(self, launches: int) -> None:
+        """Say once how long it takes in all, if what was said before is far from it."""
+        now, expected = time.monotonic(), self.expected
+        self.expected, rest = None, self.eta.seconds_left(now)
+        if expected is None or rest is None:
+            return
+        took = now - self.began
+        if not expected / _FAR_OFF <= took + rest <= expected * _FAR_OFF:
+            who = "the first launch" if launches == 1 else counted(launches, "launch")
+            self._say(
+                f"about {format_duration(took + rest)} in all, not {format_duration(expected)}: "
+                f"{who} took {format_duration(took)}"
+            )
 
     def _wait(self, event: Waits) -> None:
         """Show `launch 3 of 10 begins at 14:32:10`."""

@@ -11,6 +11,7 @@ import steelyard.cli.list as list_module
 from commands import Steelyard, steelyard_of
 from steelyard.base.errors import InputError
 from steelyard.cli.families import FAMILIES, LAST
+from steelyard.engines import build
 from steelyard.engines.mpi import find_mpis
 
 
@@ -40,6 +41,22 @@ def test_list(steelyard: Steelyard) -> None:
     if find_mpis():
         assert names >= {"mpi.pingpong", "mpi.iallreduce", "mpi.bcast_init"}
         assert said.err == ""
+
+
+@pytest.mark.skipif(not any(mpi.abi for mpi in find_mpis()), reason="no MPI whose engine was made beforehand")
+def test_what_can_be_measured_is_listed_without_a_compiler(
+    steelyard: Steelyard, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """One engine that is there is asked, whatever MPI comes first; a named MPI is asked itself."""
+
+    def never(*_: object) -> None:
+        raise AssertionError("an engine is built")
+
+    monkeypatch.setenv("STEELYARD_CACHE", str(tmp_path))
+    monkeypatch.setattr(build, "build_engine", never)
+    said = steelyard("list", "mpi.pingpong")
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith("mpi.pingpong: ")
 
 
 def test_list_without_an_mpi_says_so(steelyard: Steelyard, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from steelyard.base.units import format_values
 from steelyard.cli.console import say, say_json, tell, width
 from steelyard.cli.families import in_order, index_rows
 from steelyard.cli.options import JsonFlag, listed
-from steelyard.engines.build import describe, mpi_engine, solo_engine
+from steelyard.engines.build import describe, mpi_engine, ready_mpi_engine, solo_engine
 from steelyard.engines.description import Description, Op, Param
 from steelyard.engines.mpi import choose_mpi, find_mpis
 from steelyard.plan.like import known_as
@@ -120,14 +120,15 @@ def list_what_there_is(options: ListOptions) -> None:
 
 
 def read_catalogue(mpis: Sequence[str]) -> tuple[Catalogue, str | None]:
-    """Ask the engines of those MPIs, or of the default and the embedded one; note why no MPI was asked."""
+    """Ask the engines of those MPIs, or of the usual ones; note why no MPI was asked."""
     solo = describe(solo_engine(tell))
     described: dict[str, Description] = {}
     problem = None
     try:
-        for choice in mpis or _usual():
-            mpi = choose_mpi(choice)
-            described[mpi.name] = describe(mpi_engine(mpi, tell))
+        chosen = [choose_mpi(choice) for choice in mpis or _usual()]
+        ready = [] if mpis else [engine for mpi in chosen if (engine := ready_mpi_engine(mpi)) is not None]
+        for engine in ready or (mpi_engine(mpi, tell) for mpi in chosen):  # nobody waits for a compiler here
+            described[engine.mpi.name if engine.mpi else ""] = describe(engine)
     except SteelyardError as error:
         if mpis:
             raise

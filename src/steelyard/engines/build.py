@@ -64,11 +64,7 @@ def solo_engine(tell: Tell = lambda _: None) -> Engine:
 def ready_solo_engine() -> Engine | None:
     """Find the engine without MPI; None if it would have to be built."""
     try:
-        path = _prebuilt("solo")
-        if path is None:
-            words = shlex.split(_compiler())
-            path = _kept(_home("solo", words, dict(os.environ)), "solo")
-            path = path if _is_whole(path) else None
+        path = _prebuilt("solo") or _ready("solo", shlex.split(_compiler()), dict(os.environ))
     except InputError:
         return None
     return Engine(str(path), "solo", None) if path else None
@@ -86,6 +82,23 @@ def mpi_engine(mpi: Mpi, tell: Tell = lambda _: None) -> Engine:
         environment = os.environ | mpi_environment(mpi)
         path = _built("mpi", [mpi.mpicc], environment, f"the engine for {mpi.name}", tell)
     return Engine(str(path), "mpi", mpi)
+
+
+def ready_mpi_engine(mpi: Mpi) -> Engine | None:
+    """Find the engine for this MPI; None if it would have to be built."""
+    try:
+        path = _prebuilt("mpi", can_build=mpi.mpicc is not None) if mpi.abi else None
+        if path is None and mpi.mpicc is not None:
+            path = _ready("mpi", [mpi.mpicc], os.environ | mpi_environment(mpi))
+    except InputError:
+        return None
+    return Engine(str(path), "mpi", mpi) if path else None
+
+
+def _ready(kind: Kind, compiler: Sequence[str], environment: dict[str, str]) -> Path | None:
+    """Find what this compiler has built before, if it is whole."""
+    path = _kept(_home(kind, compiler, environment), kind)
+    return path if _is_whole(path) else None
 
 
 def given_engine(path: Path, mpi: Mpi) -> Engine:

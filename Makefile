@@ -17,11 +17,11 @@ ENGINE = pyproject.toml CMakeLists.txt $(shell find engine -name '*.[ch]' -o -na
 # uv where there is one (it is faster), venv and pip otherwise
 UV := $(shell command -v uv 2>/dev/null)
 ifneq ($(UV),)
-MAKE_VENV = $(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
-INSTALL = $(UV) pip install --quiet --python $(BIN)/python
+MAKE_VENV = $(UV) venv --allow-existing --python $(PYTHON) $(VENV)
+INSTALL = $(UV) pip install --python $(BIN)/python
 else
 MAKE_VENV = $(PYTHON) -m venv $(VENV)
-INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+INSTALL = $(BIN)/python -m pip install --disable-pip-version-check
 endif
 
 # The installation compiles on all cores. Python's modules are compiled too, for those whose Python writes no bytecode.

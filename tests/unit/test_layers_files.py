@@ -36,6 +36,7 @@ _EXCEPTIONS: dict[tuple[str, str], str] = dict.fromkeys(_OTHERS, "of an array") 
 # The cache and what is staged check their folders by themselves: nobody else may write there.
 _OWN_FOLDERS = (
     "engines/build.py",
+    "engines/cache.py",
     "engines/compile.py",
     "engines/mpi.py",
     "validate/simulator.py",

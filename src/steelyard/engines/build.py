@@ -26,8 +26,9 @@ import msgspec
 from steelyard import __version__
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.files import write_whole
-from steelyard.base.private import OWNER_ALONE, is_private_file
-from steelyard.engines.cache import cache_folder
+from steelyard.base.private import OWNER_ALONE
+from steelyard.base.still import telling_still
+from steelyard.engines.cache import cache_folder, digest_file, digest_of, is_whole
 from steelyard.engines.compile import Kind, build_commands, build_engine, build_seconds, read_build
 from steelyard.engines.description import Description
 from steelyard.engines.headers import Header, headers_found
@@ -98,7 +99,7 @@ def ready_mpi_engine(mpi: Mpi) -> Engine | None:
 def _ready(kind: Kind, compiler: Sequence[str], environment: dict[str, str]) -> Path | None:
     """Find what this compiler has built before, if it is whole."""
     path = _kept(_home(kind, compiler, environment), kind)
-    return path if _is_whole(path) else None
+    return path if is_whole(path) else None
 
 
 def given_engine(path: Path, mpi: Mpi) -> Engine:
@@ -246,13 +247,13 @@ def _built(kind: Kind, compiler: Sequence[str], environment: dict[str, str], wha
     folder = engine_folder()
     home = _home(kind, compiler, environment)
     path = _kept(home, kind)
-    if _is_whole(path):
+    if is_whole(path):
         return path
     with (home / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two processes may want the same; one builds
         for left in home.glob(".new-*"):  # left by one that was killed
             shutil.rmtree(left, ignore_errors=True)
-        if _is_whole(path):
+        if is_whole(path):
             return path
         common = _common(kind, compiler, environment, tell)
         tell(f"building {what} (once, about {build_seconds(kind)} s)")
@@ -261,11 +262,12 @@ def _built(kind: Kind, compiler: Sequence[str], environment: dict[str, str], wha
             told = [header.folder for header in _headers(environment).values() if header.folder]
             added = _beneath(_shown(compiler[0], environment))[1:] if kind == "mpi" else ()
             commands = build_commands(folder, kind, compiler, new, common, told, added)
-            build_engine(commands, environment, home / "build.log")
+            with telling_still(tell, f"building {what}"):
+                build_engine(commands, environment, home / "build.log")
             if path.is_dir():
                 shutil.rmtree(path)
-            write_whole(_digest_file(path), _digest(new))
-            for file in (_digest_file(path), new):
+            write_whole(digest_file(path), digest_of(new))
+            for file in (digest_file(path), new):
                 file.chmod(OWNER_ALONE)  # whatever the umask
             new.replace(path)
     return path
@@ -288,26 +290,6 @@ def _home(kind: Kind, compiler: Sequence[str], environment: dict[str, str]) -> P
 
 def _kept(home: Path, kind: Kind) -> Path:
     return home / {"common": "common.o", "solo": "steelyard-solo"}.get(kind, "steelyard-mpi")
-
-
-def _is_whole(built: Path) -> bool:
-    """Is it there as it was built, in a folder that `_home` found private? A file that a full disk or a fault
-    has damaged, or that others may have written, is built anew.
-    """
-    may, digest = os.R_OK if built.suffix == ".o" else os.X_OK, _digest_file(built)
-    try:
-        is_ours = is_private_file(built) and is_private_file(digest)
-        return is_ours and os.access(built, may) and _digest(built) == digest.read_bytes()
-    except OSError:
-        return False
-
-
-def _digest_file(built: Path) -> Path:
-    return built.with_name("sha256")
-
-
-def _digest(file: Path) -> bytes:
-    return hashlib.sha256(file.read_bytes()).hexdigest().encode()
 
 
 def _key(folder: Path, kind: Kind, compiler: Sequence[str], environment: dict[str, str]) -> str:

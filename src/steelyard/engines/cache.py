@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 from pathlib import Path
 
 from steelyard.base.errors import InputError
-from steelyard.base.private import private_folder, weak_spot
+from steelyard.base.private import is_private_file, private_folder, weak_spot
 
 
 def cache_root() -> Path:
@@ -57,3 +58,26 @@ def kept_folder(*names: str) -> Path | None:
     there.
     """
     return cache_folder(*names) if cache_root().joinpath(*names).is_dir() else None
+
+
+def is_whole(built: Path) -> bool:
+    """Is it there as it was built? What a fault or others may have changed is built anew.
+
+    It is in a folder that `cache_folder` found private.
+    """
+    may, digest = os.R_OK if built.suffix == ".o" else os.X_OK, digest_file(built)
+    try:
+        is_ours = is_private_file(built) and is_private_file(digest)
+        return is_ours and os.access(built, may) and digest_of(built) == digest.read_bytes()
+    except OSError:
+        return False
+
+
+def digest_file(built: Path) -> Path:
+    """Name the file beside it that holds its digest."""
+    return built.with_name("sha256")
+
+
+def digest_of(file: Path) -> bytes:
+    """Digest the bytes of a file."""
+    return hashlib.sha256(file.read_bytes()).hexdigest().encode()

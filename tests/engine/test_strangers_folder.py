@@ -14,7 +14,7 @@ import pytest
 from commands import FIXED, Steelyard, steelyard_of
 from scripts import script
 from steelyard.base.errors import InputError
-from steelyard.campaign.started import unknown
+from steelyard.campaign.started import remember_lines, unknown
 from steelyard.cli.consent import ask_to_start
 
 Change = Callable[
@@ -172,6 +172,24 @@ def test_what_the_user_started_before_is_not_asked_for_even_in_a_copy(
     assert not unknown([f"wrapper: {planted}", "variable: LIBRARY=x"])
     monkeypatch.setattr("steelyard.campaign.started.kept_folder", _refuse)
     assert unknown([f"wrapper: {planted}"])
+
+
+@pytest.mark.parametrize(
+    "line", ["wrapper: ./wrap.sh 3", "variable: LD_PRELOAD=lib/x.so", "wrapper: sh wrap.sh"]
+)
+def test_a_file_of_the_same_name_in_another_folder_is_not_known(
+    own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    for name in ("mine", "theirs", "empty"):
+        (tmp_path / name).mkdir()
+    for name in ("mine", "theirs"):
+        script(tmp_path / name / "wrap.sh", 'exec "$@"')
+        script(tmp_path / name / "lib" / "x.so", "")
+    monkeypatch.chdir(tmp_path / "mine")
+    remember_lines([line])
+    assert not unknown([line])
+    monkeypatch.chdir(tmp_path / "theirs")
+    assert unknown([line]) == (line,)
 
 
 def _refuse(*names: str) -> Path:

@@ -104,7 +104,7 @@ def _read(folder: Path, _: Path) -> str:
 
 
 def _night_is_the_same(folder: Path, clean: Path) -> str:
-    assert known_night(folder).rows == known_night(clean).rows
+    assert known_night(folder, b"key").rows == known_night(clean, b"key").rows
     return "same"
 
 
@@ -142,7 +142,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_campaign(folder, read_campaign(folder))
     read, found = read_results(folder)
     write_results(Results(folder, read.made, found))
-    known_night(folder)
+    known_night(folder, b"key")
     (folder / "mine.toml").write_text(_PLAN)
     return folder
 

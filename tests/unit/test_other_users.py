@@ -142,6 +142,26 @@ def test_another_users_files_of_launches_stay(
     assert (place / "mpich_shm_1").exists()
 
 
+@pytest.mark.parametrize(("owner", "mode"), [(_HOSTILE, 0o1777), (_HOSTILE, 0o755), (0, 0o777), (0, 0o775)])
+def test_files_of_launches_are_none_where_another_user_can_put_others(
+    place: Path, victim: int, monkeypatch: pytest.MonkeyPatch, owner: int, mode: int
+) -> None:
+    """In a TMPDIR whose owner, group or everybody may rename what others have there."""
+    shared = place / "shared"
+    monkeypatch.setattr(leftovers, "_places", lambda: {shared})
+    shared.mkdir()
+    (shared / "mpich_shm_1").touch()
+    os.chown(shared / "mpich_shm_1", victim, victim)
+    os.chown(shared, owner, owner)
+    shared.chmod(mode)
+
+    def clear() -> None:
+        stat = (shared / "mpich_shm_1").stat()
+        assert remove_left([LeftFile(str(shared / "mpich_shm_1"), stat.st_dev, stat.st_ino)]) == []
+
+    _as_user(victim, clear)
+
+
 def test_links_of_another_user_lead_to_nothing_of_ours(place: Path, victim: int) -> None:
     """Where a report is about to be written, in a folder that another user has shared."""
     folder, precious = place / "shared", place / "precious"

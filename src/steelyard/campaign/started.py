@@ -2,7 +2,8 @@
 
 A results folder may come from somebody else, and its plan and records name programs: a wrapper, a launcher,
 libraries to preload. What this user has started is kept as hashes in the cache, which nobody else can write;
-so nothing in a folder can claim to be known, and a folder may be moved or copied.
+so nothing in a folder can claim to be known, and a folder may be moved or copied. `./wrap.sh` is known where
+it was started, and not in a stranger's folder with one of its own.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from steelyard.base.errors import InputError
@@ -90,7 +92,11 @@ def remember(plan: Plan, setup: CampaignSetup, environ: Mapping[str, str] = os.e
     engines = setup.engines.values()
     launchers = (engine.mpi.mpiexec for engine in engines if engine.mpi is not None)
     used = (*(_engine(engine.path) for engine in engines), *map(_mpi, launchers))
-    lines = (*started_by(plan), *used, *libraries)
+    remember_lines((*started_by(plan), *used, *libraries))
+
+
+def remember_lines(lines: Sequence[str]) -> None:
+    """Remember lines of `started_by`, in the current folder."""
     with contextlib.suppress(InputError, OSError):
         folder = cache_folder(_FOLDER)
         for line in (*lines, *map(masked_line, lines)):  # as folders have it
@@ -105,4 +111,14 @@ def masked_line(line: str) -> str:
 
 
 def _name(line: str) -> str:
-    return hashlib.sha256(line.encode(errors="surrogateescape")).hexdigest()
+    """Name a line, and the files that its words mean in the current folder."""
+    words = re.split(r"[\s=:,;'\"]+", line)
+    meant = sorted(
+        {os.path.realpath(word) for word in words if word[:1] not in ("", "/") and _is_there(word)}
+    )
+    return hashlib.sha256("\0".join((line, *meant)).encode(errors="surrogateescape")).hexdigest()
+
+
+def _is_there(word: str) -> bool:
+    """Is there a file of that name, seen from the current folder?"""
+    return "\0" not in word and os.path.lexists(word)

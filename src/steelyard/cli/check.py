@@ -171,17 +171,19 @@ def _write(path: Path, option: str, text: bytes) -> None:
 
 def _pool(options: CheckOptions) -> Pool:
     """Read the nights of the store; unreadable ones are left out, except tonight's."""
+    from steelyard.engines.cache import own_key
     from steelyard.nights.digest import known_night
     from steelyard.nights.store import folders_in, pool
 
     folders = {path.resolve(): path for path in folders_in(options.nights)}
     nights: dict[Path, Night] = {}
     unread: list[tuple[str, str]] = []
+    key = own_key()
     for real, folder in folders.items():
         if options.tonight is not None and real == options.tonight.resolve():
             continue
         try:
-            nights[real] = known_night(folder)
+            nights[real] = known_night(folder, key)
         except InputError as error:
             unread.append((str(folder), str(error).partition(";")[0].removeprefix(f"{folder} ")))
     if options.tonight is not None:
@@ -197,10 +199,11 @@ def _pool(options: CheckOptions) -> Pool:
 
 def _night(folder: Path) -> Night:
     """Find tonight by its name. Raises InputError."""
+    from steelyard.engines.cache import own_key
     from steelyard.nights.digest import known_night
 
     check_results_folder(folder)
-    return known_night(folder)
+    return known_night(folder, own_key())
 
 
 def _since(word: str | None, nights: tuple[Night, ...]) -> int:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import shlex
+from contextlib import suppress
 from pathlib import Path
 
 from steelyard.base.errors import InputError
+from steelyard.base.files import read_regular, write_whole
 from steelyard.base.private import is_private_file, private_folder, weak_spot
+
+_KEY_BYTES = 32  # as long as the proofs that are made with it
 
 
 def cache_root() -> Path:
@@ -81,3 +86,14 @@ def digest_file(built: Path) -> Path:
 def digest_of(file: Path) -> bytes:
     """Digest the bytes of a file."""
     return hashlib.sha256(file.read_bytes()).hexdigest().encode()
+
+
+def own_key() -> bytes | None:
+    """Read a key that only this user has, and make it if there is none yet; None if none can be kept."""
+    with suppress(InputError, OSError):
+        file = cache_folder("key") / "key"
+        if not file.exists():
+            write_whole(file, secrets.token_bytes(_KEY_BYTES))
+        key = read_regular(file)
+        return key if len(key) == _KEY_BYTES else None
+    return None

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from stat import S_ISVTX
+from stat import S_ISVTX, S_IWGRP, S_IWOTH
 
 from msgspec import Struct
 
@@ -111,7 +111,8 @@ def _identified(path: Path) -> LeftFile | None:
         stat, folder = path.lstat(), path.parent.stat()
     except OSError:
         return None
-    is_safe = folder.st_uid in (0, os.geteuid()) or folder.st_mode & S_ISVTX
+    is_ours = folder.st_uid in (0, os.geteuid())  # the owner of a folder may put another file there
+    is_safe = is_ours and (folder.st_mode & S_ISVTX or not folder.st_mode & (S_IWGRP | S_IWOTH))
     if stat.st_uid != os.geteuid() or not is_safe:
         return None
     return LeftFile(str(path), stat.st_dev, stat.st_ino)

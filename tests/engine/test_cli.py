@@ -48,7 +48,7 @@ def test_run_measures_resumes_and_ends_with_where_the_results_are(
     command = ("run", "self.empty", "self.clock", *FIXED, "--param", "count=2", "--out", out)
     said = steelyard(*command)
     assert said.code == 0
-    assert "launch 1 of 1: l01-solo-n1, 2 test cases" in said.err
+    assert "launch 1 of 1: 1 rank, 2 test cases" in said.err
     assert "self.clock" in said.out
     assert f"\n# results: {out}\n" in said.out
     lines = [line.split() for line in said.out.splitlines() if not line.startswith("#")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -13,8 +14,8 @@ from make_records import FakePoint, steady, write_folder
 from steelyard.campaign.events import CampaignBegins, JobStarted, LaunchEnded, PointEnded
 from steelyard.campaign.jobs import PlannedJob, plan_jobs
 from steelyard.cli.plan import roughly
-from steelyard.cli.progress import ended_words, listening
-from steelyard.records.campaign_file import CampaignFile, PlannedPoint
+from steelyard.cli.progress import ended_words, job_words, listening
+from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint
 from steelyard.records.fields import Params
 from steelyard.records.follow import Tail
 from steelyard.records.job_file import JobFile, PointRun
@@ -188,3 +189,21 @@ def test_an_estimate_that_is_far_off_is_corrected_once(
                 tell(_ended(job, point, None))
     told = [line for line in paper.getvalue().splitlines() if not line.startswith("launch ")]
     assert told == said
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({}, "1 rank, 2 test cases"),
+        (
+            {"mpi": "mpich-5", "ranks": 4, "hosts": 2, "threads": 3},
+            "mpich-5, 2 hosts, 4 ranks, 3 threads, 2 test cases",
+        ),
+        ({"placement": Placement("unbound")}, "1 rank, placement unbound, 2 test cases"),
+        ({"env": {"API_TOKEN": "hush", "UCX_TLS": "tcp"}}, "1 rank, API_TOKEN=*** UCX_TLS=tcp, 2 test cases"),
+        ({"env": {"A": "x" * 100}}, f"1 rank, A={'x' * 55}..., 2 test cases"),
+    ],
+)
+def test_a_launch_is_named_by_what_it_measures_without_secrets(keys: dict[str, Any], words: str) -> None:
+    points = [PlannedPoint(point=i, op="mpi.bcast", **keys) for i in range(2)]
+    assert job_words(points) == words

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from steelyard.base.errors import InputError
 from steelyard.base.foreign import shortened
 from steelyard.base.plural import counted
+from steelyard.base.secret import masked_settings
 from steelyard.base.units import format_bytes, format_duration, format_time, format_values
 from steelyard.campaign.eta import Eta
 from steelyard.campaign.events import (
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 _MOST_RANKS, _MOST_CALLS = 4, 6  # that are shown for a hang
 _BAR, _LEAST_NAME = 8, 16  # letters of a line: the bar, and the rest of a long name
 _REFRESHES = 2  # of the bar per second: each takes some 2 ms of a core, perhaps from ranks
+_MOST_SETTINGS = 60  # letters of what a launch sets
 _FAR_OFF = 1.5  # a factor: an estimate that is further off is corrected aloud
 _LEVEL = 0.95  # of the interval of a number
 _WORTH_SECONDS = 60.0  # to go: worth ending another process for
@@ -72,14 +74,14 @@ def point_words(point: PlannedPoint) -> str:
 def job_words(points: Sequence[PlannedPoint]) -> str:
     """Describe what is started: `openmpi-4.1.4, 2 ranks, 2 threads, 12 test cases`."""
     first = points[0]
-    settings = format_values({**first.omp, **first.env})
+    settings = shortened(format_values(masked_settings({**first.omp, **first.env})), _MOST_SETTINGS)
     return ", ".join(
         [
             *([first.mpi] if first.mpi else []),
             *([counted(first.hosts, "host")] if first.hosts else []),
             counted(first.ranks, "rank"),
             *([counted(first.threads, "thread")] if first.threads > 1 else []),
-            *([f"on {first.placement.text}"] if first.placement else []),
+            *([f"placement {shortened(first.placement.text, _MOST_SETTINGS)}"] if first.placement else []),
             *([settings] if settings else []),
             counted(len(points), "test case"),
         ]

@@ -89,6 +89,20 @@ def test_a_core_for_each_thread_of_each_rank(
                 "HYDRA_BINDING": "none",
             },
         ),
+        (
+            _engine("mpich", "4.0.2"),
+            [],
+            {"MPIR_CVAR_DEVICE_COLLECTIVES": "none", "HYDRA_BINDING": "none"},  # it knows no HEAVY_YIELD
+        ),
+        (
+            _engine("mpich", "4.1"),
+            [],
+            {
+                "MPIR_CVAR_DEVICE_COLLECTIVES": "none",
+                "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1",
+                "HYDRA_BINDING": "none",
+            },
+        ),
         (_engine("intel", "2021.18.1"), [], {"I_MPI_PIN": "0"}),
     ],
 )

@@ -132,6 +132,17 @@ def test_one_that_somebody_else_made_is_not_believed(store: Path) -> None:
     assert known_night(folder, _KEY) != mine  # so this test can fail
 
 
+@pytest.mark.parametrize("is_read", [False, True])
+def test_a_pipe_in_its_place_stops_no_check_and_gets_nothing(store: Path, is_read: bool) -> None:
+    folder = store / "night-1"
+    os.mkfifo(folder / NAME)
+    reader = os.open(folder / NAME, os.O_RDONLY | os.O_NONBLOCK) if is_read else None
+    assert known_night(folder, _KEY) == read_night(folder)
+    if reader is not None:
+        assert os.read(reader, 1) == b""
+        os.close(reader)
+
+
 def test_the_key_is_this_users_alone_and_stays(own_cache: Path) -> None:
     key = own_key()
     assert key is not None

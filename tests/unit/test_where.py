@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
 import signal
 import subprocess
@@ -9,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.campaign.where import ask_ranks, read_answers
+from steelyard.campaign.cause_of_death import LaunchPhase, hang_words, hung_by_itself
+from steelyard.campaign.where import ask_ranks, read_answers, silent_hosts
 from steelyard.cli.progress import stuck_words
 from steelyard.engines.build import Engine
-from steelyard.records.schema import StuckRank
+from steelyard.records.schema import Place, StuckRank
 from steelyard.system.functions import functions_of
 from steelyard.system.process import Child
 
@@ -37,6 +39,25 @@ def test_hostile_answers_are_shown_and_not_obeyed() -> None:
     assert "\x1b" not in one.op
     assert len(one.calls[0]) < 200
     assert one.calls[1] == "\\x07b"
+
+
+@pytest.mark.parametrize(
+    ("silent", "words"),
+    [
+        ((), ""),
+        (("h2",), ", and no rank of h2 answers"),
+        (("h2", "h\x1b3"), r", and no rank of h2, h\x1b3 answers"),
+        (("a", "b", "c", "d", "e"), ", and no rank of a, b, c, d and 1 more hosts answers"),
+    ],
+)
+def test_hosts_from_which_nothing_came_are_named(silent: tuple[str, ...], words: str) -> None:
+    """Of a host, one rank that answers is enough. This host's ranks are looked at, and not only asked."""
+    hosts = ("far", platform.node(), *silent, "far")
+    places = [Place(rank=rank, host=host) for rank, host in enumerate(hosts)]
+    answer = StuckRank(rank=0, host="far", op="mpi.bcast", phase="samples", sample=1)
+    assert silent_hosts(places, [answer]) == words
+    why = hang_words("60s", ["mpiexec"], LaunchPhase.MEASURING, [], "") + words
+    assert hung_by_itself(why)
 
 
 def test_nobody_is_asked_before_a_launch_has_begun() -> None:

@@ -46,7 +46,7 @@ from steelyard.campaign.lock import Lock
 from steelyard.campaign.patience import patience_seconds, phase_of, silent_words
 from steelyard.campaign.room import little_shared_memory, room_notes, settings_now
 from steelyard.campaign.spread import Spread, Waits, spread_of, spread_words
-from steelyard.campaign.where import ask_ranks, held_words
+from steelyard.campaign.where import ask_ranks, held_words, silent_hosts
 from steelyard.engines.build import Engine
 from steelyard.launch.command import LaunchCommand, plan_launch
 from steelyard.launch.given import complaints, given_variables
@@ -323,6 +323,7 @@ def _watch(
                 silent = silent_words(job.plan.hang_after, patience)
                 hang = hang_words(silent, command, phase, stopped, said, spans=spans)
                 where = ask_ranks(child, tail.launch, job.setup.engines[job.planned.group.mpi])
+                hang += silent_hosts(() if closing or tail.launch is None else tail.launch.places, where)
                 break
             leftovers.look_if_due(child.pids, began=tail.launch is not None)
             hold.release_if_idle()

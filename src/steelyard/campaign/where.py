@@ -16,7 +16,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import open_regular
 from steelyard.base.foreign import visible
 from steelyard.engines.build import Engine
-from steelyard.records.schema import Launch, StuckRank
+from steelyard.records.schema import Launch, Place, StuckRank
 from steelyard.system.functions import functions_of
 from steelyard.system.marks import process_state
 from steelyard.system.process import Child
@@ -30,6 +30,7 @@ _PLACE = re.compile(r"(?P<file>.+)\+(?P<at>0x[0-9a-f]+)")  # of a function witho
 _HERE_SECONDS, _THERE_SECONDS = 0.5, 2.0  # until ranks of this host have written it, and those of others
 _LOOK_SECONDS = 0.01
 _MOST_CALLS = 24
+_MOST_HOSTS = 4  # that are named
 _MOST_LETTERS = 100  # of a call
 # States of a process that cannot continue by itself; of a rank also that there is none any more.
 _HELD = {"T": "is suspended", "t": "is held by a debugger"}
@@ -92,6 +93,17 @@ def ask_ranks(child: Child, launch: Launch | None, engine: Engine) -> tuple[Stuc
         child.signal({child.pid}, signal.SIGUSR2)
         _await(child, len(host), _THERE_SECONDS)
     return read_answers(child.err + child.out, host, Path(engine.path))
+
+
+def silent_hosts(places: Iterable[Place], answers: Iterable[StuckRank]) -> str:
+    """Name the other hosts of which no rank has answered: `, and no rank of h2, h3 answers`; "" for none.
+
+    Such a host may be lost; or its ranks were not asked, as some launchers do not pass signals on.
+    """
+    heard = {answer.host for answer in answers} | {platform.node()}
+    silent = [name for name in dict.fromkeys(place.host for place in places) if name not in heard]
+    more = f" and {len(silent) - _MOST_HOSTS} more hosts" if len(silent) > _MOST_HOSTS else ""
+    return f", and no rank of {', '.join(map(visible, silent[:_MOST_HOSTS]))}{more} answers" if silent else ""
 
 
 def _await(child: Child, count: int, seconds: float) -> None:

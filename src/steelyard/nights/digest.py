@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import read_regular, write_whole
+from steelyard.base.files import check_regular, read_regular, write_whole
 from steelyard.nights.store import Night, read_night
 from steelyard.results.row import Row
 
@@ -51,7 +51,8 @@ def known_night(folder: Path, key: bytes | None) -> Night:
     night = read_night(folder)
     settings, ways = dict(night.settings), dict(night.ways)
     digest = Digest(made_from, night.began, night.rows, settings, ways, night.zeros)
-    with suppress(OSError):  # a store may be read-only, or full
+    with suppress(OSError, InputError):  # a store may be read-only, or full
+        check_regular(folder / NAME)  # nothing goes into a pipe that somebody left there
         write_whole(folder / NAME, _proven(msgspec.json.encode(digest), key))
     return night
 

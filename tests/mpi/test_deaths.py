@@ -216,6 +216,6 @@ def test_a_rank_that_somebody_holds_spares_no_later_launch(
     whys = [run.end.why for file in read_folder(folder) for run in file.points if run.end and run.end.why]
     assert len(whys) == 1
     assert f"rank 1 (pid {pids[1]}) {what}" in whys[0]
-    assert remedies(whys)[0].endswith("or end it.")
+    assert remedies(whys, "hostname")[0].endswith("or end it.")
     statuses = {tuple(launch.status for launch in row.launches) for row in results(folder)}
     assert statuses == {("failed", "ok"), ("ok", "ok")}

@@ -52,7 +52,7 @@ def test_a_limit_on_processes(count: int, words: tuple[str, ...], why: str) -> N
     told = _why(command, {})
     assert told.startswith(f"start-up: limit: {why}")
     assert told.endswith("Resource temporarily unavailable")
-    assert "ulimit -u" in remedies([told])[0]
+    assert "ulimit -u" in remedies([told], "hostname")[0]
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,7 @@ def test_a_job_at_its_limit_is_told_and_the_same_command_goes_on(tmp_path: Path)
         with _Run(out, environment, "--hosts=1", "--launches=10000", "--time=1m") as run:
             assert run.ended() == 3, run.said
             assert "before it had measured all: " in run.said
-            assert "the same command with --out" in run.said
+            assert "to go on: steelyard run " in run.said
         ends = _ends(run.files(1))
         assert ends
         assert len(ends) == len(set(ends))

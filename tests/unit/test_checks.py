@@ -361,7 +361,7 @@ def test_the_remedy_of_a_failure_is_a_command_to_copy(tmp_path: Path) -> None:
     points = [FakePoint("mpi.scan", steady(9.0), bytes=64, ends={1: HANG})]
     ops = {"mpi.scan": {"sized": True}}
     remedy = found_in(tmp_path, *points, launches=1, ops=ops)["failed"].remedy
-    assert remedy.startswith("Measure it alone: steelyard run mpi.scan --bytes 64 -n 2 --mpi mpich-4.0.2.")
+    assert remedy.endswith("Measure it alone: steelyard run mpi.scan --bytes 64 -n 2 --mpi mpich-4.0.2")
 
 
 @pytest.mark.parametrize(
@@ -369,7 +369,7 @@ def test_the_remedy_of_a_failure_is_a_command_to_copy(tmp_path: Path) -> None:
     [
         ("node: mpiexec has lost n3", "Leave a lost host out"),
         ("memory: the kernel ended rank 1", "Give smaller messages"),
-        ("start-up: mpiexec ended with code 1", "mpiexec -n 2 hostname"),
+        ("start-up: mpiexec ended with code 1", "hostname' tries the launcher"),
         ("signal 11 (SIGSEGV) on rank 0", ""),
     ],
 )
@@ -393,9 +393,7 @@ def test_that_command_has_what_the_launch_was_given(tmp_path: Path) -> None:
     campaign = replace(measured.campaign, plan={"measure": [{"method": ["barrier"]}]}, points=(plan,))
     measured = replace(measured, points=(replace(planned, plan=plan),), campaign=campaign)
     found = {one.name: one for one in diagnostics(measured, rows_of(measured))}
-    words = shlex.split(
-        found["failed"].remedy.removeprefix("Measure it alone: ").partition(". For a hang")[0]
-    )
+    words = shlex.split(found["failed"].remedy.partition("Measure it alone: ")[2])
     assert words == [
         *(
             "steelyard",

@@ -24,20 +24,20 @@ from steelyard.records.failure_kinds import remedies
         ("start-up: limit: libgomp could not make a thread", "fewer threads"),
         ("start-up: settings: Open MPI has no component 'x' of pml", "unset"),
         ("start-up: sh ended with code 130 before anything was measured: no licence", "licence server"),
-        ("start-up: mpiexec ended with code 1 before anything was measured: bad", "try the launcher alone"),
+        ("start-up: mpiexec ended with code 1 before anything was measured: bad", "mpiexec -n 2 hostname"),
         ("start-up: rank 0: exit was called with code 1 by mca_ess_pmi.so", "OMPI_MCA_"),
         ("signal 4 (SIGILL) on rank 1", "another processor"),
         ("start-up: signal 24 (SIGXCPU) on rank 1", "ulimit -t"),
     ],
 )
 def test_the_advice_fits_the_cause(why: str, remedy: str) -> None:
-    (found,) = remedies([why, why])
+    (found,) = remedies([why, why], "mpiexec -n 2 hostname")
     assert remedy in found
 
 
 @pytest.mark.parametrize("why", ["signal 11 (SIGSEGV) on rank 0", "abort: rank 1: no clock X; see Y"])
 def test_nothing_is_advised_where_nothing_is_known(why: str) -> None:
-    assert remedies([why]) == []
+    assert remedies([why], "hostname") == []
 
 
 def test_a_launch_that_did_not_end_well_is_no_success(capsys: pytest.CaptureFixture[str]) -> None:

@@ -210,14 +210,15 @@ def test_what_is_not_measured_yet_is_counted_and_can_be_resumed(tmp_path: Path) 
         lines = records.read_text().splitlines(keepends=True)
         records.write_text("".join(line for line in lines if '"point":2' not in line))
     text = overview_text([read(folder.measured.folder)], Paper(500, is_pipe=False))
-    resumes = f"the same command with --out {folder.measured.folder} resumes"
-    assert f"1 of 3 test cases is not measured yet: {resumes}" in text
+    resumes = f"to go on: steelyard run --out {folder.measured.folder}"
+    assert f"1 of 3 test cases is not measured yet; {resumes}" in text
     assert "skipped" not in text
 
     (tmp_path / "batch").mkdir()  # beside what the jobs of --batch measured
-    (tmp_path / "batch" / f"{folder.measured.folder.name}.sh").touch()
+    script = tmp_path / "batch" / f"{folder.measured.folder.name}.sh"
+    script.touch()
     text = overview_text([read(folder.measured.folder)], Paper(500, is_pipe=False))
-    assert f"the same command with --out {folder.measured.folder.parent} resumes" in text
+    assert f"to go on, submit {script} again" in text
 
 
 def test_an_op_that_is_skipped_has_one_line(tmp_path: Path) -> None:

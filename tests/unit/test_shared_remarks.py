@@ -35,7 +35,7 @@ WIDE = {"ci_high": 1660.0}
         ),
         (
             [row(**WIDE)] * 3 + [row()] * 2,
-            "± is above 25 % in 3 of 5 rows: 5 launches are too few, --launches 10 adds more.",
+            "± is above 25 % in 3 of 5 rows: 5 launches are too few, and more make it narrower.",
         ),
         ([row(launch_count=9, **WIDE)] * 3, "Launches differ, and ± is above 25 %, in all rows."),
         ([unclosed(2, 2)] * 3, "All launches ended badly, after they had measured, in all rows."),

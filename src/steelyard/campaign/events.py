@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -45,10 +46,11 @@ class CampaignBegins(Struct, frozen=True):
 
 
 class BudgetSpent(Struct, frozen=True):
-    """An event: the time budget is over, and so many points of so many launches are left out."""
+    """An event: the time budget is over, and so many points of so many launches of a folder are left out."""
 
     points: int
     launches: int
+    folder: Path
 
 
 class LaunchEnded(Struct, frozen=True):

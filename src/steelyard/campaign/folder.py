@@ -30,6 +30,7 @@ from steelyard.records.campaign_file import (
     without_secrets,
     write_campaign,
 )
+from steelyard.records.command_line import resumed
 from steelyard.records.read import read_folder
 from steelyard.records.schema import SCHEMA, End
 from steelyard.system.allocation import AllocatedHost, take_hosts
@@ -117,7 +118,7 @@ def open_folder(
                     f"'{folder}' was measured on another machine ({fact} {campaign.machine.get(fact)!r}, "
                     f"here {here[fact]!r}); give --out another name"
                 )
-        return campaign
+        return _with_launches(folder, campaign, plan.launches)
     if folder.exists() and not _is_ours_and_empty(folder):
         raise InputError(f"'{folder}' holds other files and no campaign; give --out a name that is free")
     measured, used = {point.op for point in points}, {point.method for point in points}
@@ -152,6 +153,15 @@ def add_sizes(folder: Path, campaign: CampaignFile, wanted: Sequence[tuple[int, 
     return grown
 
 
+def _with_launches(folder: Path, campaign: CampaignFile, launches: int) -> CampaignFile:
+    """Raise the number of launches that the folder plans: whoever goes on there goes on with all of them."""
+    planned = campaign.plan.get("launches")
+    if isinstance(planned, int) and planned < launches:
+        campaign = msgspec.structs.replace(campaign, plan={**campaign.plan, "launches": launches})
+        _write(folder, campaign)
+    return campaign
+
+
 def _write(folder: Path, campaign: CampaignFile) -> None:
     try:
         make_folder(folder / "records")
@@ -180,7 +190,7 @@ def _check_same(
     more = f"; and {len(differing) - _MOST_DIFFERENCES} more" if len(differing) > _MOST_DIFFERENCES else ""
     raise InputError(
         f"'{folder}' holds another campaign: {'; '.join(differing[:_MOST_DIFFERENCES])}{more}. Results are "
-        "never overwritten; give --out another name, or the same command to resume it"
+        f"never overwritten; give --out another name, or go on there: {resumed(folder)}"
     )
 
 

@@ -24,6 +24,7 @@ from steelyard.base.errors import InputError, MeasurementError, SteelyardError
 from steelyard.base.files import open_to_append
 from steelyard.base.ownership import check_own_folder, is_open_to_all, is_own, owner_name
 from steelyard.campaign.abandoned import remembered
+from steelyard.records.command_line import resumed
 from steelyard.system.leftovers import LeftFile, Leftovers, remove_left
 from steelyard.system.marks import (
     end_marked,
@@ -105,7 +106,7 @@ def locked(folder: Path) -> Iterator[Lock]:
         if not is_own(stat, folder):
             raise InputError(
                 f"'{path}' belongs to {owner_name(stat)} and is not believed: nothing was ended; remove it, "
-                "then give the same command again"
+                f"then type: {resumed(folder)}"
             )
         notes = _take(file, folder)
         holder = Holder(
@@ -156,7 +157,8 @@ def _check_in_place(path: Path, ours: os.stat_result) -> None:
     if found is None or (found.st_dev, found.st_ino) != (ours.st_dev, ours.st_ino):
         raise MeasurementError(
             f"'{path.parent}' was moved or removed while it was measured; what was finished is where it is "
-            "now, and the same command with --out and its new name resumes it"
+            "now; move it back, and go on: "
+            f"{resumed(path.parent)}"
         ) from None
 
 
@@ -272,5 +274,5 @@ def _write(file: IO[bytes], text: bytes, folder: Path) -> None:
         file.write(text)
     except OSError as error:
         raise InputError(
-            f"'{folder}' cannot be written: {error.strerror}; make room, then give the same command again"
+            f"'{folder}' cannot be written: {error.strerror}; make room, then type: {resumed(folder)}"
         ) from None

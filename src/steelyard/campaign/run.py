@@ -54,6 +54,7 @@ from steelyard.plan.arrivals import arrival_lines
 from steelyard.plan.plan import Plan
 from steelyard.plan.resolve import point_line
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint
+from steelyard.records.command_line import resumed
 from steelyard.records.follow import Tail
 from steelyard.records.job_file import JobFile, append_records, create_records
 from steelyard.records.schema import SCHEMA, End, Job, JobMpi, StuckRank, Watch
@@ -117,7 +118,7 @@ def run_campaign(
         remaining -= len(job.points) - left
         if budget.is_over and remaining > 0:
             launches = {later.launch for later in jobs[index + (left == 0) :]}
-            listener(BudgetSpent(remaining, len(launches)))
+            listener(BudgetSpent(remaining, len(launches), folder))
             return
 
 
@@ -353,7 +354,7 @@ def _watch(
         return left
     if why is None:
         raise MeasurementError(
-            "the batch system ends this job; what was finished is kept, and the same command resumes it"
+            f"the batch system ends this job; what was finished is kept; to go on: {resumed(job.folder)}"
         )
     culprits = left if phase is LaunchPhase.STARTING else left[:1]  # before it measures, no point is to blame
     job.lessons.deaths[alike(job.planned.group)] += phase is LaunchPhase.STARTING

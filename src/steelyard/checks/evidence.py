@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from steelyard.base.plural import counted
+from steelyard.records.command_line import Given, resumed
 from steelyard.records.kinds import INSTRUMENT
 from steelyard.records.schema import Job
 from steelyard.results.load import Measured
@@ -22,6 +23,11 @@ class Evidence:
 
     measured: Measured
     rows: tuple[Row, ...]
+
+
+def going_on(text: str, **changes: Given) -> Callable[[Evidence], str]:
+    """Make the remedy `text: ` and the command that goes on in the folder, with `changes`."""
+    return lambda seen: f"{text}: {resumed(seen.measured.folder, **changes)}"
 
 
 def listed(rows: Iterable[Row], detail: Callable[[Row], str], verb: str = "") -> str | None:

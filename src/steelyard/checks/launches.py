@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from steelyard.base.diagnostic import NOTE, WARNING, check
 from steelyard.base.plural import counted
-from steelyard.checks.evidence import Evidence, listed, valued
+from steelyard.checks.evidence import Evidence, going_on, listed, valued
 from steelyard.checks.interference import CAUSES
 from steelyard.results.row import Row
 from steelyard.show.row_words import ALIKE
@@ -23,7 +23,7 @@ LAUNCHES_RATIO = 1.1  # slowest launch over fastest: less is not mentioned
     WARNING,
     "One launch",
     why="Launches differ by more than what is seen inside one. The interval is that of this launch alone.",
-    remedy="Add launches: the same command with --launches 10 and --out, into the same folder.",
+    remedy=going_on("Add launches, into the same folder", launches=10),
 )
 def one_launch(seen: Evidence) -> str | None:
     """Count the test cases that rest on a single launch."""
@@ -35,7 +35,10 @@ def one_launch(seen: Evidence) -> str | None:
     NOTE,
     "Few launches",
     why="The interval assumes that logarithms of launch medians are normal, and is wide.",
-    remedy="Use six launches or more: their interval assumes nothing of the kind. Ten are a good default.",
+    remedy=going_on(
+        "Use six launches or more: their interval assumes nothing of the kind. Ten are a good default",
+        launches=10,
+    ),
 )
 def few_launches(seen: Evidence) -> str | None:
     """Count the test cases with too few launches for order statistics."""

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
 from steelyard.base.diagnostic import ERROR, NOTE, check
-from steelyard.base.plural import counted
-from steelyard.base.units import format_values
+from steelyard.base.plural import counted, joined
 from steelyard.checks.evidence import Evidence, listed, sentences
-from steelyard.records.campaign_file import AROUND
+from steelyard.records.command_line import alone, launcher_alone, secrets_of
 from steelyard.records.failure_kinds import remedies
 from steelyard.results.load import is_damaged
 from steelyard.results.row import Row
-
-_AROUND = {name: f"--{option}" for option, name in AROUND.items()}  # the option that set each
 
 
 @check(
@@ -56,24 +52,13 @@ def _is_wrong(row: Row) -> bool:
 
 def _alone(seen: Evidence) -> str:
     """Write the command that measures only the first one that failed."""
-    row = _failed(seen)[0]
-    point = seen.measured.points[seen.rows.index(row)]
-    plan, job = point.plan, point.cells[0].job
-    words = [row.op, *(["--bytes", str(row.bytes)] if row.sized else [])]
-    if job.mpi is not None:
-        words += ["-n", str(row.ranks), "--mpi", job.mpi.mpiexec if "/" in job.mpi.name else job.mpi.name]
-    words += ["--hosts", str(plan.hosts)] if plan.hosts is not None else []
-    words += ["--placement", plan.placement.words] if plan.placement is not None else []
-    words += ["--threads", str(row.threads)] if row.threads > 1 else []
-    words += ["--thread-level", plan.thread_level] if plan.thread_level else []
-    words += ["--method", row.method] if "method" in row.asked else []
-    params = format_values({**plan.params, **plan.method_params}).split()
-    words += [word for param in params for word in ("--param", param)]
-    words += [word for name, value in plan.omp.items() for word in ("--omp", f"{name}={value}")]
-    for name, value in plan.env.items():
-        words += [_AROUND[name], value] if name in _AROUND else ["--env", f"{name}={value}"]
-    more = remedies(row.why or "" for row in _failed(seen))
-    return " ".join([f"Measure it alone: {shlex.join(['steelyard', 'run', *words])}.", *more])
+    rows = _failed(seen)
+    point = seen.measured.points[seen.rows.index(rows[0])]
+    job = next((cell.job for cell in point.cells if cell.status == "failed"), point.cells[0].job)
+    names = secrets_of(point.plan)
+    begin = f"Set {joined(names)} in the environment, and measure it alone" if names else "Measure it alone"
+    more = remedies((row.why or "" for row in rows), launcher_alone(job))
+    return " ".join([*more, f"{begin}: {alone(seen.measured.campaign, point.plan, job.mpi)}"])
 
 
 @check(

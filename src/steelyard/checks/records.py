@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from steelyard.base.diagnostic import ERROR, NOTE, WARNING, check
 from steelyard.base.plural import plural
-from steelyard.checks.evidence import Evidence, listed, sentences
+from steelyard.checks.evidence import Evidence, going_on, listed, sentences
 from steelyard.results.load import is_damaged
 from steelyard.results.row import Row
 
@@ -17,7 +17,7 @@ from steelyard.results.row import Row
     "Damaged records",
     why="Records were changed, lost or doubled after they were written, or contradict each other. A launch "
     "whose records of a test case cannot be believed has no numbers of it.",
-    remedy="Restore the files, or run the same command again: it measures what is damaged.",
+    remedy=going_on("Restore the files, or measure again what is damaged"),
 )
 def damaged(seen: Evidence) -> str | None:
     """Find test cases with damaged records, and damage of files that spoils no test case."""
@@ -58,7 +58,7 @@ def _unclosed(seen: Evidence) -> Iterator[str]:
     "Missing launches",
     why="Later launches were measured, so these were, too, and their records are lost; or a run was stopped "
     "when it went back to them.",
-    remedy="Restore the files, or run the same command again: it measures what is missing.",
+    remedy=going_on("Restore the files, or measure what is missing"),
 )
 def missing(seen: Evidence) -> str | None:
     """Find launches in which test cases have no end, although later launches have some."""
@@ -70,7 +70,7 @@ def missing(seen: Evidence) -> str | None:
     NOTE,
     "Launches that were not measured",
     why="The run was stopped, or its time budget was over.",
-    remedy="Run the same command again: it measures what is missing.",
+    remedy=going_on("Measure what is missing"),
 )
 def not_measured(seen: Evidence) -> str | None:
     """Find the last launches that the plan has, in which test cases have no end."""
@@ -109,7 +109,7 @@ def _launches(numbers: list[int]) -> str:
     "Cut records",
     why="The engine or the machine was stopped while it wrote. That chunk of samples is lost, the rest is "
     "kept.",
-    remedy="Run the same command again: it measures what is missing.",
+    remedy=going_on("Measure what is missing"),
 )
 def cut(seen: Evidence) -> str | None:
     """Find files whose writer died in the middle of a line."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -38,6 +39,7 @@ from steelyard.engines.mpi import scripts_folder
 from steelyard.launch.batch_systems import BATCH_SYSTEMS, BatchSystem
 from steelyard.plan.plan import Plan
 from steelyard.plan.resolve import resolve
+from steelyard.records.command_line import retyped
 from steelyard.system.machine import read_machine
 
 # Fields of RunOptions for the batch system or for the command that watches, not for a job.
@@ -71,20 +73,17 @@ def run_batch(options: RunOptions, plan: Plan, out: Path) -> None:
         if not todo:
             tell("all was measured before: no job is submitted")
         ended = list(_wait(system, submitted(system, todo), out))
-    bad = False
+    bad, again = False, retyped(sys.argv[1:], out=out)
     for one in ended:
         log = one.job.file("log")
         where = f"the job for {counted(one.job.wanted.hosts, 'host')}"
         if one.code is None:
-            tell(
-                f"{where} ended before it had measured all: {one.words}; the same command with --out {out} "
-                "resumes it"
-            )
+            tell(f"{where} ended before it had measured all: {one.words}; to go on: {again}")
         elif one.code != 0 and not is_measured(one.job, plan.launches):
             reason = reason_of(one.job)
             tell(
                 f"{where} ended with code {one.code} before it had measured all: {log} says why"
-                f"{f' ({reason})' if reason else ''}; the same command with --out {out} resumes it"
+                f"{f' ({reason})' if reason else ''}; to go on: {again}"
             )
         elif one.code != 0:
             tell(f"{where} ended with code {one.code}; {log} says why")
@@ -143,7 +142,7 @@ def submitted(system: BatchSystem, jobs: Sequence[BatchJob]) -> dict[str, BatchJ
                 raise
             raise InputError(
                 f"{error}; {counted(len(named), 'job')} before it will run: '{_cancels(system, named)}' ends "
-                "them, and the same command without that number of hosts waits for them"
+                "them; name the other numbers of --hosts to wait for them"
             ) from None
         named[name] = job
         tell(
@@ -163,7 +162,7 @@ def _wait(system: BatchSystem, jobs: Mapping[str, BatchJob], out: Path) -> Itera
         yield from watch(system, jobs, tell)
     except KeyboardInterrupt:
         raise MeasurementError(
-            f"stopped; jobs go on, and the same command with --out {out} waits for them again; "
+            f"stopped; jobs go on; to wait for them again: {retyped(sys.argv[1:], out=out)}; "
             f"'{_cancels(system, jobs)}' ends them"
         ) from None
 

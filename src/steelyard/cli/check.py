@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import shlex
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +13,7 @@ import typer
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
-from steelyard.base.foreign import visible
-from steelyard.base.secret import masked_words
+from steelyard.base.secret import MASK
 from steelyard.base.units import parse_seconds
 from steelyard.cli.compare import exit_code, question, write_junit
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
@@ -27,6 +26,7 @@ from steelyard.cli.options import (
     TimeBudget,
     YesFlag,
 )
+from steelyard.records.command_line import retyped
 from steelyard.records.results_folder import check_results_folder
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from steelyard.results.row import Row
 
 _LIBRARIES = ("LD_PRELOAD", "LD_LIBRARY_PATH")  # settings of a night by which libraries are replaced
+_VARIABLE = re.compile("[A-Z][A-Z0-9]*_[A-Z0-9_]+")  # among the settings of a night, whose others are words
 _OF_MPI = ("MPI", "MPI library", "mpiexec")  # settings of a night that identify its MPI
 EXAMPLES = {
     "check": (
@@ -228,8 +229,7 @@ def _with_command(found: Checked, pooled: Pool) -> Checked:
 
     if not any(one.suspected for one in found.points):
         return found
-    words = ["steelyard", *sys.argv[1:], "--baseline", _former_build(pooled)]
-    return replace(found, confirm=visible(shlex.join(masked_words(words))))
+    return replace(found, confirm=retyped(sys.argv[1:], baseline=_former_build(pooled)))
 
 
 def _former_build(pooled: Pool) -> str:
@@ -242,7 +242,12 @@ def _build_of(before: Night, tonight: Night) -> str | None:
     """Find what a night had and tonight has not, as --baseline takes it: a variable, an MPI; None for
     neither.
     """
-    for name in _LIBRARIES:
+    others = sorted(
+        name
+        for name in {*before.settings, *tonight.settings}
+        if _VARIABLE.fullmatch(name) and MASK not in before.settings.get(name, "")
+    )
+    for name in (*_LIBRARIES, *others):
         if before.settings.get(name) != tonight.settings.get(name):
             return f"env.{name}={before.settings.get(name, '-')}"
     launcher = before.settings.get("mpiexec", "")

@@ -21,6 +21,7 @@ from steelyard.cli.run import finish, measure_and_show
 from steelyard.nights.settings import differences, settings_of
 from steelyard.plan.again import plan_of, with_secrets
 from steelyard.records.campaign_file import CampaignFile, read_campaign
+from steelyard.records.command_line import command
 from steelyard.records.read import read_folder
 from steelyard.records.results_folder import check_results_folder
 from steelyard.show.host_sheets import hosts_of
@@ -148,5 +149,5 @@ def rerun(options: RerunOptions) -> None:
         raise InputError(f"'{out}' holds what is to be measured again; give --out another name")
     ask_to_start(options.folder, started_by(plan), options.yes)
     ended = measure_and_show(with_secrets(plan), out)
-    say_aside(f"settings: steelyard diff {options.folder} {out}")
+    say_aside(f"settings: {command('diff', str(options.folder), str(out))}")
     finish(ended, out)

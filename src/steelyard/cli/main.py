@@ -108,7 +108,7 @@ def main() -> None:
         what = f"{where}{error.strerror or error}; what was finished is kept"
         for cause, remedy, code in ((_FULL, "make room", 3), (_FORBIDDEN, "let it be written", 2)):
             if error.errno in cause:
-                _end(f"{what}; {remedy}, and run the same command again, with the same --out to resume", code)
+                _end(f"{what}; {remedy}, then 'steelyard run --out DIR' goes on in a results folder", code)
         _end(what, 2)
     except MemoryError:
         _end("there is not enough memory (see ulimit -v); what was finished is kept", 3)

@@ -31,6 +31,7 @@ from steelyard.campaign.events import (
 )
 from steelyard.campaign.spread import Waits
 from steelyard.records.campaign_file import PlannedPoint
+from steelyard.records.command_line import resumed
 from steelyard.records.follow import read_ended
 from steelyard.records.job_file import JobFile
 from steelyard.records.schema import End, StuckRank
@@ -163,8 +164,8 @@ class _Shower:
             case BudgetSpent():
                 self._say(
                     f"the time budget is spent: {counted(event.points, 'measurement')} in "
-                    f"{counted(event.launches, 'launch')} left out; the same command with --out and "
-                    "more time resumes"
+                    f"{counted(event.launches, 'launch')} left out; to go on: "
+                    f"{resumed(event.folder)}"
                 )
         self._show()
 

@@ -15,6 +15,7 @@ from steelyard.campaign.folder import add_sizes
 from steelyard.cli.console import tell
 from steelyard.plan.plan import Plan, budget_seconds
 from steelyard.records.campaign_file import CampaignFile
+from steelyard.records.command_line import resumed
 
 if TYPE_CHECKING:
     from steelyard.results.row import Row
@@ -39,7 +40,7 @@ def measure_rounds(folder: Path, plan: Plan, campaign: CampaignFile, measure: Me
         budget = budget_seconds(plan)
         left = None if budget is None else budget - (time.monotonic() - began)
         if left is not None and left <= 0:
-            tell("refining: the time budget is over; the same command with a longer --time-budget goes on")
+            tell(f"refining: the time budget is over; to go on: {resumed(folder, refine=True)}")
             return
         wanted = _wanted(folder)
         if not wanted:

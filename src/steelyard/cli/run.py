@@ -25,6 +25,7 @@ from steelyard.cli.console import err, say_aside, tell
 from steelyard.cli.export import check_format, write_measured
 from steelyard.cli.options import listed, one_of
 from steelyard.cli.refine import measure_rounds
+from steelyard.cli.resume import folder_plan, is_resumed
 from steelyard.cli.run_options import RunOptions
 from steelyard.cli.show import (
     exported,
@@ -46,6 +47,7 @@ from steelyard.plan.plan import MOST_LAUNCHES, Plan, budget_seconds, check_durat
 from steelyard.plan.resolve import resolve
 from steelyard.plan.settings import read_around
 from steelyard.records.campaign_file import AROUND, CampaignFile, PlannedMethod, PlannedOp
+from steelyard.records.command_line import command, resumed
 from steelyard.system.machine import read_machine
 
 if TYPE_CHECKING:
@@ -61,7 +63,8 @@ EXAMPLES = {
         "steelyard run mpi.allreduce --hosts 1,2,4 --batch slurm --dry-run",
         "steelyard run --like osu_latency",
         "steelyard run quick",
-        "steelyard run mpi.pingpong --out results/mine     (again: resumes)",
+        "steelyard run mpi.pingpong --out results/mine",
+        "steelyard run --out results/mine     (goes on there)",
     )
 }
 
@@ -112,7 +115,7 @@ def run(options: RunOptions) -> None:
 def finish(ended: set[str], folder: Path) -> None:
     """Say what failed. Raises typer.Exit if anything did, or nothing was measured."""
     if "failed" in ended:
-        tell(f"some test cases failed; --out {folder} --retry failed measures them again")
+        tell(f"some test cases failed; to measure them again: {resumed(folder, retry='failed')}")
     elif "ok" not in ended:
         tell("steelyard: nothing was measured; the lines above say why")
     elif UNCLOSED in ended:
@@ -128,14 +131,7 @@ def planned(options: RunOptions) -> Plan:
     one_of("--paths", options.paths, ("symmetric", "asymmetric"))
     one_of("--keep", options.keep, ("ranks", "sampled", "slowest"))
     one_of("--retry", options.retry, ("failed",))
-    axes = {name: getattr(options, name) for name in ("ranks", "method", "rule", "thread_level")}
-    axes |= {name: getattr(options, name) for name in ("hosts", "ranks_per_host")}
-    axes |= {"bytes": options.bytes_, "placement": options.placement, "engine": options.engine}
-    axes |= read_around({name: getattr(options, name) for name in AROUND})
-    params = [*(options.param or ()), *([f"class={options.class_}"] if options.class_ else [])]
-    like = listed(options.like)
-    settings = (options.omp or (), options.env or ())
-    plan = asked_plan(options.what or (), like, axes, options.threads, params, *settings)
+    plan = folder_plan(options, options.out) if is_resumed(options) and options.out else _asked(options)
     given = {name: getattr(options, name) for name in ("launches", "launcher", "yield_", "clock", "sync")}
     given |= {
         name: getattr(options, name)
@@ -154,6 +150,18 @@ def planned(options: RunOptions) -> Plan:
     plan = msgspec.structs.replace(plan, **changes)
     check_durations(plan)
     return plan
+
+
+def _asked(options: RunOptions) -> Plan:
+    """Make the plan of what the command line names. Raises InputError."""
+    axes = {name: getattr(options, name) for name in ("ranks", "method", "rule", "thread_level")}
+    axes |= {name: getattr(options, name) for name in ("hosts", "ranks_per_host")}
+    axes |= {"bytes": options.bytes_, "placement": options.placement, "engine": options.engine}
+    axes |= read_around({name: getattr(options, name) for name in AROUND})
+    params = [*(options.param or ()), *([f"class={options.class_}"] if options.class_ else [])]
+    like = listed(options.like)
+    settings = (options.omp or (), options.env or ())
+    return asked_plan(options.what or (), like, axes, options.threads, params, *settings)
 
 
 def measure(
@@ -175,8 +183,8 @@ def measure(
         for name, op in setup.ops.all.items()
     }
     methods = {name: PlannedMethod(method.summary) for name, method in setup.ops.methods.items()}
-    command = ("steelyard", *map(visible, sys.argv[1:]))
-    campaign = open_folder(folder, plan, points, machine, topology, ops, methods, command)
+    typed = ("steelyard", *map(visible, sys.argv[1:]))
+    campaign = open_folder(folder, plan, points, machine, topology, ops, methods, typed)
     remember(plan, setup)
     with bugs_kept_in(folder), locked(folder) as lock:
         setup = stage_engines(plan, points, setup, tell)
@@ -215,9 +223,7 @@ def measure_and_show(
     try:
         results, found = measure(plan, folder, retry_failed=retry_failed)
     except KeyboardInterrupt:
-        raise MeasurementError(
-            f"stopped; what was finished is kept, and the same command with --out {folder} resumes it"
-        ) from None
+        raise MeasurementError(f"stopped; what was finished is kept; to go on: {resumed(folder)}") from None
     closing = _print_answer(plan, results, like) if to is None else ()
     tell_diagnostics(found)
     line = say_aside if to is None else tell
@@ -230,7 +236,7 @@ def measure_and_show(
 
     line(f"report:  {report_measured(results, found)}")
     if plan.arms:
-        line(f"verdict: steelyard compare {folder}")
+        line(f"verdict: {command('compare', str(folder))}")
     print_closing(closing)
     unclosed = any(watch.ending is not None for file in results.measured.files for watch in file.watches)
     return {row.status for row in results.rows} | ({UNCLOSED} if unclosed else set())

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from steelyard.base.factors import FACTORS
-from steelyard.cli.options import JsonFlag, MpiNames, TimeBudget
+from steelyard.cli.options import JsonFlag, MpiNames, TimeBudget, YesFlag
 from steelyard.launch.batch_systems import BATCH_SYSTEMS
 from steelyard.launch.launchers import LAUNCHERS
 
@@ -299,12 +299,15 @@ class RunOptions:
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="results folder, resumed if it is there; default: results/NAME-DATE-TIME"
+            metavar="DIR",
+            help="results folder, resumed if it is there, by its own plan if nothing else is named; default: "
+            "results/NAME-DATE-TIME",
         ),
     ] = None
     retry: Annotated[
         str | None, typer.Option(metavar="failed", help="with --out: measure again what failed there")
     ] = None
+    yes: YesFlag = False
     to: Annotated[
         str | None,
         typer.Option(

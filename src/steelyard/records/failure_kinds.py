@@ -37,16 +37,18 @@ _REMEDIES = (
 )
 _PREFIX = re.compile(f"^(?:{STARTING}|{CLOSING})*")
 _LAUNCHER = re.compile(f"{STARTING}\\S+ ended with code")
-_TRY_LAUNCHER = "If nothing starts, try the launcher alone: mpiexec -n 2 hostname."
 
 
-def remedies(whys: Iterable[str]) -> list[str]:
-    """List what helps against failures with these reasons, each once, in the order of the reasons."""
+def remedies(whys: Iterable[str], launcher_alone: str) -> list[str]:
+    """List what helps against failures with these reasons, each once, in the order of the reasons.
+
+    `launcher_alone` is the command that starts another program in place of the engine.
+    """
     found = dict[str, None]()
     for why in whys:
         kind = _PREFIX.sub("", why)
         if remedy := next((text for begin, text in _REMEDIES if re.match(begin, kind)), None):
             found[remedy] = None
         elif _LAUNCHER.match(why):
-            found[_TRY_LAUNCHER] = None
+            found[f"If nothing starts, '{launcher_alone}' tries the launcher alone."] = None
     return list(found)

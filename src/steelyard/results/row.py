@@ -12,7 +12,7 @@ from steelyard.records.fields import Params
 from steelyard.records.kinds import BLOCKING, CALL
 from steelyard.records.schema import StuckRank
 
-NOT_YET = "not measured yet; run the same command again to resume"  # why a row has the status skipped
+NOT_YET = "not measured yet"  # why a row has the status skipped
 
 
 class Facet(Struct, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ from steelyard.base.plural import counted, counted_range, joined
 from steelyard.base.serially import Mapper, serially
 from steelyard.base.units import format_bytes
 from steelyard.models.made import Made
+from steelyard.records.command_line import resumed
 from steelyard.results.hosts import hosts_seen
 from steelyard.results.load import Measured, load
 from steelyard.results.row import NOT_YET, Row
@@ -190,19 +191,23 @@ def _launches(rows: Sequence[Row], mpis: int, folders: Sequence[ReadFolder]) -> 
 
 
 def unmeasured_words(folders: Sequence[ReadFolder]) -> Iterator[str]:
-    """`15 of 30 test cases are not measured yet: the same command with --out x resumes`, for each folder."""
+    """`15 of 30 test cases are not measured yet; to go on: steelyard run --out x`, for each folder."""
     for folder in folders:
         count = sum(1 for row in folder.rows if row.why == NOT_YET)
         if count:
             verb = "is" if count == 1 else "are"
-            resumes = f"the same command with --out {_given(folder.measured.folder)} resumes"
-            yield f"{count} of {counted(len(folder.rows), 'test case')} {verb} not measured yet: {resumes}"
+            resumes = _resuming(folder.measured.folder)
+            yield f"{count} of {counted(len(folder.rows), 'test case')} {verb} not measured yet; {resumes}"
 
 
-def _given(folder: Path) -> Path:
-    """Find the --out of the command that measured into a folder: with --batch the one above."""
-    is_of_job = (folder.parent / "batch" / f"{folder.name}.sh").is_file()
-    return folder.parent if is_of_job else folder
+def _resuming(folder: Path) -> str:
+    """Say what goes on in a folder: a command, or the script of the job that measured into it."""
+    script = folder.parent / "batch" / f"{folder.name}.sh"
+    return (
+        f"to go on, submit {visible(str(script))} again"
+        if script.is_file()
+        else f"to go on: {resumed(folder)}"
+    )
 
 
 def skipped_cases(items: Sequence[Shown]) -> Iterator[tuple[str, str]]:

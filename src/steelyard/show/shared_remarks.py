@@ -74,7 +74,7 @@ def _fewer(rows: Sequence[Row], where: str) -> str:
 def _few(rows: Sequence[Row], where: str) -> str:
     counts = _span([row.launch_count for row in rows], str)
     return (
-        f"± is above {100 * NOISY:.0f} % in {where}: {counts} launches are too few, --launches 10 adds more"
+        f"± is above {100 * NOISY:.0f} % in {where}: {counts} launches are too few, and more make it narrower"
     )
 
 

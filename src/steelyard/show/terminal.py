@@ -119,13 +119,19 @@ def _titled(sheet: Sheet) -> str:
 
 
 def _wrapped(text: str, width: int | None) -> list[str]:
-    """Wrap the text at that width; a longer word is broken, after a dot or a hyphen if it has one."""
+    """Wrap the text at that width; a longer word is broken, after a dot or a hyphen if it has one. What is
+    quoted stays on one line if it fits there, as a name in a command does.
+    """
     if width is None or len(text) <= width:
         return [text]
     words = (chunk for word in text.split() for chunk in _chunks(word, width))
-    glued = _UNIT.sub(GLUE, " ".join(words))
+    glued = _UNIT.sub(GLUE, _with_whole_quotes(" ".join(words), width))
     lines = textwrap.wrap(glued, max(1, width), break_on_hyphens=False)
     return [line.replace(GLUE, " ") for line in lines]
+
+
+def _with_whole_quotes(text: str, width: int) -> str:
+    return _QUOTED.sub(lambda one: one[0] if len(one[0]) > width else one[0].replace(" ", GLUE), text)
 
 
 def folded(text: str, width: int | None) -> str:
@@ -135,8 +141,7 @@ def folded(text: str, width: int | None) -> str:
     """
     if width is None or len(text) <= width or text[:1].isspace():
         return text
-    most = width - len(FOLD)
-    glued = _QUOTED.sub(lambda one: one[0] if len(one[0]) > most else one[0].replace(" ", GLUE), text)
+    glued = _with_whole_quotes(text, width - len(FOLD))
     lines = textwrap.fill(
         _UNIT.sub(GLUE, glued),
         width,

@@ -1,0 +1,127 @@
+"""Commands for people to type: each that a message prints and that has anything filled in is made here."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from steelyard.base.foreign import visible
+from steelyard.base.secret import MASK, masked_words
+from steelyard.base.units import format_values
+from steelyard.records.campaign_file import AROUND, CampaignFile, PlannedPoint
+from steelyard.records.schema import Job, JobMpi
+
+Given = str | int | Path | bool | Sequence[str] | None  # of an option: True: it takes no value; several: each
+
+# Keys of a plan that are options of one value -> their defaults, which need not be typed.
+_DEFAULTS: Mapping[str, object] = {
+    "launcher": None,
+    "stage": None,
+    "oversubscribe": False,
+    "yield": "real",
+    "clock": None,
+    "sync": None,
+    "paths": None,
+    "keep": None,
+    "hang_after": "60s",
+    "launches": 10,
+    "time_budget": None,
+}
+_AROUND = {name: f"--{option}" for option, name in AROUND.items()}  # the option that set each
+
+
+def command(verb: str, *words: str, **options: Given) -> str:
+    """Write `steelyard VERB WORDS OPTIONS` for a shell, without options that are None, False or empty."""
+    return visible(shlex.join(("steelyard", *verb.split(), *words, *_option_words(options))))
+
+
+def resumed(folder: Path, **changes: Given) -> str:
+    """Write the command that goes on in a results folder by its own plan, with `changes`."""
+    return command("run", out=folder, **changes)
+
+
+def alone(campaign: CampaignFile, point: PlannedPoint, mpi: JobMpi | None) -> str:
+    """Write the command that measures one test case of a campaign as it was measured there, and nothing else.
+
+    A variable whose value is masked is taken from the shell: see `secrets_of`.
+    """
+    plan = campaign.plan
+    measures = [one for one in plan.get("measure") or () if isinstance(one, dict)]
+    planned = campaign.ops.get(point.op)
+    is_sized = point.bytes > 0 or (planned is not None and planned.sized)
+    is_asked = any(one.get("method") for one in measures) or "method" in (plan.get("arms") or {})
+    engines = [one["engine"] for one in measures if one.get("engine")]
+    by_engine = plan.get("arms", {}).get("engine") if isinstance(plan.get("arms"), dict) else None
+    params = {**point.params, **point.method_params, **point.rule_params}
+    options: dict[str, Given] = {
+        "bytes": str(point.bytes) if is_sized else None,
+        "-n": str(point.ranks) if mpi is not None or point.ranks > 1 else None,
+        "mpi": None if mpi is None else mpi.mpiexec if "/" in mpi.name else mpi.name,
+        "engine": ("solo" if mpi is None else "mpi") if engines else None,
+        "hosts": None if point.hosts is None else str(point.hosts),
+        "placement": None if point.placement is None else point.placement.words,
+        "threads": str(point.threads) if point.threads > 1 else None,
+        "thread_level": point.thread_level,
+        "method": point.method if is_asked else None,
+        "rule": point.rule if any(one.get("rule") for one in measures) else None,
+        "param": format_values(params).split(),
+        "omp": [f"{name}={value}" for name, value in point.omp.items()],
+        "arms": f"engine={','.join(map(str, by_engine))}" if by_engine else None,
+        "arrivals": _behind(campaign.command, "--arrivals"),
+    }
+    options |= {key: value for key, normal in _DEFAULTS.items() if (value := plan.get(key, normal)) != normal}
+    return " ".join((command("run", point.op, **options), *_settings(point.env)))
+
+
+def secrets_of(point: PlannedPoint) -> tuple[str, ...]:
+    """Name the variables whose values results do not keep: the command `alone` needs them in the shell."""
+    return tuple(name for name, value in point.env.items() if MASK in value)
+
+
+def launcher_alone(job: Job) -> str:
+    """Write the command that has the launcher of a job start `hostname` in place of the engine, as often,
+    where and bound as the engine was.
+    """
+    before = next((k for k, word in enumerate(job.command) if word == job.engine), 0)
+    return visible(shlex.join((*job.command[:before], "hostname")))
+
+
+def retyped(typed: Sequence[str], **options: Given) -> str:
+    """Write the words that were typed behind `steelyard` again, with options that are not yet among them;
+    secrets are masked.
+    """
+    words = masked_words(typed)
+    new = {name: value for name, value in options.items() if _behind(words, f"--{name}") is None}
+    return visible(shlex.join(("steelyard", *words, *_option_words(new))))
+
+
+def _option_words(options: Mapping[str, Given]) -> Iterator[str]:
+    for name, value in options.items():
+        option = name if name.startswith("-") else f"--{name.replace('_', '-')}"
+        if value is True:
+            yield option
+        elif isinstance(value, (list, tuple)):
+            yield from (word for one in value for word in (option, one))
+        elif value is not None and value is not False:
+            yield from (option, str(value))
+
+
+def _settings(env: Mapping[str, str]) -> Iterator[str]:
+    for name, value in env.items():
+        if name in _AROUND:
+            yield visible(f"{_AROUND[name]} {shlex.quote(value)}")
+        elif MASK in value:
+            yield f'--env {name}="${name}"'
+        else:
+            yield visible(f"--env {shlex.quote(f'{name}={value}')}")
+
+
+def _behind(words: Sequence[str], option: str) -> str | None:
+    """Find the value of an option among the words of a command."""
+    found: str | None = None
+    for k, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name == option:
+            found = value if equals else next(iter(words[k + 1 :]), None)
+    return found

@@ -54,7 +54,10 @@ class Peer:
 
 
 def table_of(text: str, column: int, sized: bool) -> dict[int, float]:
-    """The number of each size in a suite's text; a test without sizes has one, of size 0."""
+    """The number of each size in a suite's text; a test without sizes has one, of size 0.
+
+    OSU's atomics have no sizes to choose, and print that of their type all the same.
+    """
     found: dict[int, float] = {}
     for line in text.splitlines():
         words = line.split()
@@ -62,7 +65,7 @@ def table_of(text: str, column: int, sized: bool) -> dict[int, float]:
             numbers = [float(word) for word in words if word not in _WORDS]
         except ValueError:
             continue
-        at = column if sized else column - 1
+        at = column if sized or (column == 1 and len(numbers) > 1) else column - 1
         if len(numbers) > at and not line.startswith("#"):
             found[int(numbers[0]) if sized else NO_SIZE] = numbers[at]
     return found

@@ -40,6 +40,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _steelyard(
     *words: str,
     stdout: int = subprocess.PIPE,
+    stderr: int = subprocess.PIPE,
     before: Callable[[], None] | None = None,
     env: dict[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
@@ -47,7 +48,7 @@ def _steelyard(
     return subprocess.run(
         [*_ARGV, *words],
         stdout=stdout,
-        stderr=subprocess.PIPE,
+        stderr=stderr,
         errors="replace",
         preexec_fn=before,
         env=env,
@@ -176,6 +177,32 @@ def test_a_reader_that_leaves_is_no_answer(words: str, measured: Path) -> None:
         os.close(writer)
     said = [line for line in done.stderr.splitlines() if not line.startswith("building ")]
     assert (done.returncode, said) == (128 + signal.SIGPIPE, [])
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "made"),
+    [
+        (" ".join(_RUN) + " --out {new}", 0, "results.json"),
+        ("show {measured}", 0, None),
+        ("report {measured} -o {new}/r.html", 0, "r.html"),
+        ("show {new}/nowhere", 2, None),
+    ],
+)
+def test_a_stderr_that_nobody_reads_ends_nothing(
+    measured: Path, tmp_path: Path, words: str, code: int, made: str | None
+) -> None:
+    new = tmp_path / "new"
+    if made == "r.html":
+        new.mkdir()
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = _steelyard(*words.format(new=new, measured=measured).split(), stderr=writer)
+    finally:
+        os.close(writer)
+    assert done.returncode == code
+    assert code != 0 or "self.empty" in done.stdout or made == "r.html"
+    assert made is None or (new / made).stat().st_size > 0
 
 
 # ---- signals -----------------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ _IMB = """
         (_OSU, 1, True, {1: 1.23, 1024: 1000.0}),
         (_OVERLAP, 3, True, {8: 2.0}),
         (_BARRIER, 1, False, {0: 2.5}),
+        ("# Size          Latency (us)\n1                       0.05\n", 1, False, {0: 0.05}),
         (_IMB, 3, True, {8: 4.0}),
         ("nothing\n", 1, True, {}),
     ],

@@ -1,0 +1,137 @@
+"""Pipes, devices, folders and links where a file or a folder is expected: a sentence, and nothing waits."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from commands import Steelyard, steelyard_of
+from make_records import BEGAN_NS, FakePoint, steady, write_folder
+
+_TOO_LONG = 300  # seconds after which something waits for a pipe: no command takes that long
+_DAY = 86_400 * 10**9
+_SIDES = ("mpi.gather", "mpi.gatherv")  # of a guideline
+
+
+@pytest.fixture
+def steelyard(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Steelyard]:
+    """A command in this process; one that waits fails."""
+
+    def waits(*_: object) -> None:
+        raise AssertionError("it waits")
+
+    before = signal.signal(signal.SIGALRM, waits)
+    signal.alarm(_TOO_LONG)
+    yield steelyard_of(capsys, monkeypatch)
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results `mine`, `other`, and nights, of which `night-4` is the last."""
+    top = tmp_path_factory.mktemp("odd")
+    points = [FakePoint(op, steady(1e3, count=40), role="collective") for op in _SIDES]
+    for number, name in enumerate(("mine", "other")):
+        write_folder(top / name, points, 8, seed=number)
+    for number in range(5):
+        write_folder(top / f"night-{number}", points, 3, number, began_ns=BEGAN_NS + number * _DAY)
+    return top
+
+
+@pytest.fixture
+def here(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(made, tmp_path / "here")
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _full(path: Path) -> None:
+    path.symlink_to("/dev/full")
+
+
+_NIGHTS = "check --history night-0 night-1 night-2 night-3 --tonight night-4"
+# A command that writes a file.
+_WRITING = (
+    "report mine -o odd", "export mine --to csv --out odd", "plot mine --out odd.svg",
+    "compare mine other --junit odd", f"{_NIGHTS} --junit odd", f"{_NIGHTS} --report odd",
+    "accept mine --junit odd", "check guidelines mine --junit odd",
+)  # fmt: skip
+# One that reads a file or a folder.
+_READING = (
+    "run self.empty --arrivals odd", "plan show self.empty --arrivals odd", "plan show odd.toml",
+    "run odd.toml", "run self.empty --out odd", "show odd", "report odd", "plot odd", "export odd --to csv",
+    "compare mine odd", "diff mine odd", "rerun odd", "check --history odd",
+    "accept odd", "accept mine --reference odd", "run self.empty --mpi ./odd", "validate --platform odd",
+)  # fmt: skip
+
+
+def _one_sentence(steelyard: Steelyard, command: str) -> str:
+    said = steelyard(*command.split())
+    assert said.code == 2, said.err
+    (sentence,) = said.err.splitlines()
+    assert "odd" in sentence
+    return sentence
+
+
+@pytest.mark.parametrize("command", _WRITING)
+def test_a_pipe_that_nobody_reads_is_not_waited_for(here: Path, steelyard: Steelyard, command: str) -> None:
+    for name in ("odd", "odd.svg"):
+        os.mkfifo(here / name)
+    assert "; start its reader first, or give another place" in _one_sentence(steelyard, command)
+    assert (here / "odd").is_fifo()
+
+
+@pytest.mark.parametrize("command", _WRITING)
+def test_a_folder_is_no_file(here: Path, steelyard: Steelyard, command: str) -> None:
+    for name in ("odd", "odd.svg"):
+        (here / name).mkdir()
+    assert re.search("is a (folder|directory)", _one_sentence(steelyard, command), re.IGNORECASE)
+    assert list((here / "odd").iterdir()) == []
+
+
+@pytest.mark.parametrize("make", [_pipe, lambda path: path.symlink_to("/dev/zero"), _full])
+@pytest.mark.parametrize("command", _READING)
+def test_what_is_no_file_is_not_read(
+    here: Path, steelyard: Steelyard, command: str, make: Callable[[Path], None]
+) -> None:
+    for name in ("odd", "odd.toml"):
+        make(here / name)
+    _one_sentence(steelyard, command)
+
+
+# A link in a folder, and what is said of it; None: it is replaced, and what it leads to stays.
+@pytest.mark.parametrize(
+    ("name", "command", "words"),
+    [
+        ("new/.lock", "run self.empty --out new", ".lock is a link, and nothing is written through it"),
+        ("new/records", "run self.empty --out new", "records' is a link, and nothing is measured through it"),
+        ("mine/report.html", "report mine", None),
+        ("mine/results.csv", "export mine --to csv --out mine/results.csv", None),
+    ],
+)
+def test_links_in_a_results_folder_are_not_followed(
+    here: Path, steelyard: Steelyard, name: str, command: str, words: str | None
+) -> None:
+    for folder in ("precious", "new"):
+        (here / folder).mkdir()
+    (here / "precious/file").write_text("precious")
+    link = here / name
+    link.symlink_to(here / "precious" if link.name == "records" else here / "precious/file")
+    said = steelyard(*command.split())
+    if words is None:
+        assert (said.code, link.is_symlink()) == (0, False), said.err
+    else:
+        assert said.code == 2
+        assert words in said.err
+    assert [path.read_text() for path in (here / "precious").iterdir()] == ["precious"]

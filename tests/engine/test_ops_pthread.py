@@ -182,6 +182,9 @@ _LIES = (
 )
 
 
+_ATTEMPTS = 8  # threads that a busy machine runs one after the other harm each other in no lock
+
+
 @pytest.fixture(scope="module")
 def liar(tmp_path_factory: pytest.TempPathFactory, compiler: str) -> Path:
     """The library of threads that lies where the variable LIE says so."""
@@ -198,7 +201,12 @@ def test_a_library_that_lies_is_found_out(tmp_path: Path, liar: Path, lie: str, 
     """Locks that let everybody in, waits that do not wait, values that are lost: nothing but a verdict."""
     op = _all_ops()[line.split()[0][3:]]
     before = ("env", f"LD_PRELOAD={liar}", f"LIE={lie}")
-    (end,) = _run(tmp_path, 2 if _takes(op, 2) else 1, [line], before)[0].values()
+    for attempt in range(_ATTEMPTS):
+        folder = tmp_path / f"{attempt}"
+        folder.mkdir()
+        (end,) = _run(folder, 2 if _takes(op, 2) else 1, [line], before)[0].values()
+        if end.status != "ok":
+            break
     if "there are two CPUs" in (end.why or ""):
         pytest.skip("there is one CPU")
     assert (end.status, end.verified) == ("failed", False)

@@ -14,6 +14,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import (
     create,
     make_folder,
+    open_regular,
     open_to_append,
     read_regular,
     read_text,
@@ -58,6 +59,24 @@ def test_what_is_no_regular_file_is_not_appended_to(
     make(tmp_path / "out")
     with pytest.raises((InputError, OSError)):
         open_to_append(tmp_path / "out")
+
+
+def test_a_file_that_vanishes_is_missing_and_of_no_other_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of a process in /proc do: it is gone after it was looked at once."""
+    path, look = tmp_path / "file", Path.stat
+    path.touch()
+
+    def look_and_remove(one: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        found = look(one, follow_symlinks=follow_symlinks)
+        if one == path:
+            path.unlink()
+        return found
+
+    monkeypatch.setattr(Path, "stat", look_and_remove)
+    with pytest.raises(FileNotFoundError):
+        open_regular(path)
 
 
 def test_a_file_is_read_up_to_a_limit(tmp_path: Path) -> None:

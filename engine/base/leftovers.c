@@ -10,9 +10,9 @@
 
 static const char folder[] = "/dev/shm/";
 
-/* What names begin with that MPI libraries and layers below them give. */
+/* What names begin with that MPI libraries and layers below them give, and the probe (machine/probe.c). */
 static const char *const begins[] = {
-    "mpich_shm_", "mpich_shar_tmp", "vader_segment.", "sm_segment.", "ucx_shm_posix_",
+    "mpich_shm_", "mpich_shar_tmp", "vader_segment.", "sm_segment.", "ucx_shm_posix_", "steelyard-",
 };
 
 enum { LINE_MOST = 512, PART = 4096, FILES_MOST = 256 };

@@ -55,6 +55,10 @@ def test_a_limit_on_processes(count: int, words: tuple[str, ...], why: str) -> N
     assert "ulimit -u" in remedies([told], "hostname")[0]
 
 
+_LOST = "by mca_ess_pmi.so"  # of Open MPI 4, which at times loses its own words before it exits
+_ATTEMPTS = 8
+
+
 @pytest.mark.parametrize(
     ("name", "variables", "why"),
     [
@@ -78,7 +82,10 @@ def test_a_limit_on_processes(count: int, words: tuple[str, ...], why: str) -> N
 def test_a_provider_that_is_not_there(name: str, variables: dict[str, str], why: str) -> None:
     mpi = mpi_or_skip(name)
     command = [mpi.mpiexec, "-n", "2", mpi_engine(mpi).path, "run", "op=mpi.barrier", "rule=fixed"]
-    told = _why(command, {**mpi_environment(mpi), **_ROOT, **variables})
+    for _ in range(_ATTEMPTS):
+        told = _why(command, {**mpi_environment(mpi), **_ROOT, **variables})
+        if _LOST not in told:
+            break
     assert told.startswith(f"start-up: settings: {why}")
 
 

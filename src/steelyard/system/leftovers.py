@@ -1,4 +1,4 @@
-"""Files that killed launches leave behind: of MPI libraries and their launchers.
+"""Files that killed launches leave behind: of MPI libraries, their launchers and the engine.
 
 Such a file is a launch's own if one of its processes has it mapped or open, and if it was not there before
 the launch. A name, an owner and a time would not say so: /tmp and /dev/shm may be shared with containers and
@@ -32,6 +32,7 @@ _NAMES = (
     "ucx_shm_posix_*",
     "vader_segment.*",  # Open MPI 4
     "sm_segment.*",  # Open MPI 5
+    "steelyard-[0-9]*-[0-9a-f]*",  # the probe's line, for the moment until both ranks have it
     "[0-9]*:[0-9]*:[0-9]*",  # libfabric's shm: PID:UID:N
     "hydra_hwloc_xmlfile_*",
     "ompi.*/pid.*",  # Open MPI 4

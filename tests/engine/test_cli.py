@@ -298,7 +298,7 @@ def test_mpi_build_prints_where_the_engine_is(steelyard: Steelyard) -> None:
 def test_two_builds_of_one_version_are_two_mpis(monkeypatch: pytest.MonkeyPatch) -> None:
     """To compare an MPI with the same version of it, built otherwise, is what many come for."""
 
-    def choose(prefix: str | None) -> Mpi:
+    def choose(prefix: str | None, _tell: object) -> Mpi:
         return Mpi("mpich-5.0.2", "mpich", "5.0.2", None, f"{prefix}/bin/mpiexec", prefix, True, "given")
 
     monkeypatch.setattr(jobs, "choose_mpi", choose)

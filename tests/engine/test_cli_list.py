@@ -60,7 +60,7 @@ def test_what_can_be_measured_is_listed_without_a_compiler(
 
 
 def test_list_without_an_mpi_says_so(steelyard: Steelyard, monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(choice: str | None) -> None:
+    def none(choice: str | None, tell: object) -> None:
         raise InputError("no MPI was found; pip install one")
 
     monkeypatch.setattr(list_module, "choose_mpi", none)

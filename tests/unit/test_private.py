@@ -6,13 +6,14 @@ import os
 import re
 import shlex
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
 
 from steelyard.base.errors import InputError
 from steelyard.base.private import is_private_file, private_folder, weak_spot
-from steelyard.engines.cache import cache_folder, kept_folder
+from steelyard.engines.cache import cache_folder, kept_folder, locked_for
 
 _NOBODY = 65534
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make what another user owns")
@@ -112,3 +113,35 @@ def test_a_cache_that_others_may_write_is_refused_and_the_remedy_works(
         assert cache_folder("engines").stat().st_mode & 0o777 == 0o700
     finally:
         subprocess.run(["rm", "-rf", str(shared)], check=True)
+
+
+def test_who_waits_for_what_another_one_makes_says_so_until_it_is_made(tmp_path: Path) -> None:
+    heard: list[str] = []
+    twice, inside = threading.Event(), threading.Event()
+
+    def tell(text: str) -> None:
+        heard.append(text)
+        if len(heard) == 2:
+            twice.set()
+
+    def wait() -> None:
+        with locked_for(tmp_path, "building it", tell, every=1e-3):
+            inside.set()
+
+    with locked_for(tmp_path, "building it", lambda _: None):
+        other = threading.Thread(target=wait)
+        other.start()
+        assert twice.wait(60)
+        assert not inside.is_set()
+    other.join(60)
+    assert inside.is_set()
+    assert heard[0] == "another steelyard is building it: waiting for it"
+    assert re.fullmatch(r"still waiting for it \(.* so far\)", heard[1])
+
+
+def test_a_lock_that_is_free_is_taken_without_a_word(tmp_path: Path) -> None:
+    heard: list[str] = []
+    for _ in range(2):
+        with locked_for(tmp_path, "building it", heard.append):
+            pass
+    assert heard == []

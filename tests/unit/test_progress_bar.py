@@ -85,6 +85,22 @@ def test_what_fails_whole_launches_is_said_once() -> None:
     assert said.count("failed in") == 1
 
 
+@pytest.mark.parametrize("width", [40, 80])
+def test_a_terminal_breaks_no_word_of_a_line(width: int) -> None:
+    why = "wrong: rank 0: element 0 of the sum is 30, should be 19, and a sentence that goes on and on"
+    points = (PlannedPoint(point=0, op="mpi.bcast", ranks=2, mpi=_MPI.name),)
+    (job,) = plan_jobs(CampaignFile(points=points, seed=1), 1, ())
+    paper = io.StringIO()
+    with listening(Console(file=paper, force_terminal=True, width=width), 1, None) as tell:
+        tell(CampaignBegins((), 1, (job,)))
+        tell(JobStarted(1, job.name, job.points, ()))
+        tell(_ended(job, points[0], why))
+    plain = re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", "", paper.getvalue())
+    lines = [line for line in re.split(r"[\r\n]+", plain) if line.startswith("  ")]
+    assert " ".join(" ".join(lines).split()) == f"mpi.bcast of openmpi-4 failed in launch 1: {why}"
+    assert all(len(line.rstrip()) <= width for line in lines)
+
+
 @pytest.mark.parametrize("left", [None, 10.0, 3600.0])
 def test_who_uses_the_cpus_of_ranks_is_said_after_the_launch_and_once_if_much_is_left(
     left: float | None,

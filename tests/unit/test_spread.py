@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import re
 from types import SimpleNamespace
 
 import pytest
+from rich.console import Console
 
+from steelyard.campaign import run
+from steelyard.campaign.budget import Budget
+from steelyard.campaign.events import Event
 from steelyard.campaign.jobs import LaunchGroup, PlannedJob
-from steelyard.campaign.spread import spread_of, spread_words
+from steelyard.campaign.spread import Waits, spread_of, spread_words
+from steelyard.cli import progress
+from steelyard.cli.progress import listening
 from steelyard.plan.plan import Measure, Plan
 
 
@@ -43,3 +51,56 @@ def test_without_a_spread_no_launch_waits(now: list[float]) -> None:
     spread = spread_of(_plan(None), [_job(1), _job(2)])
     assert (spread.seconds_until(2), spread_words(spread)) == (0, ())
     assert spread_words(spread_of(_plan("2h"), [_job(4)])) == ()
+
+
+def _waited(monkeypatch: pytest.MonkeyPatch, *, is_terminal: bool) -> str:
+    """What is shown while launch 2 of 3 is waited for, an hour, at 14:00:00; then launch 3, a second."""
+    now = [0.0]
+    clock = SimpleNamespace(
+        monotonic=lambda: now[0],
+        time=lambda: now[0],
+        localtime=lambda at: at,
+        strftime=lambda _, at: f"15:00:{at - 3600:02.0f}",
+    )
+    monkeypatch.setattr(progress, "time", clock)
+    paper = io.StringIO()
+    console = Console(file=paper, width=100, force_terminal=is_terminal)
+    with listening(console, 3, None) as tell:
+        for launch, until in ((2, 3600.0), (3, 3601.0)):
+            while now[0] < until:
+                tell(Waits(launch, until - now[0]))
+                tell.bar.refresh()  # type: ignore[attr-defined]
+                now[0] = min(until, now[0] + 60)
+    return paper.getvalue()
+
+
+def test_a_pipe_hears_of_a_wait_at_its_begin_and_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = _waited(monkeypatch, is_terminal=False).splitlines()
+    assert said[:2] == [
+        "launch 2 of 3 begins at 15:00:00, in 1 h",
+        "launch 2 of 3 begins at 15:00:00, in 50 min",
+    ]
+    assert said[-1] == "launch 3 of 3 begins at 15:00:01, in 1 s"
+    assert len(said) == 7
+
+
+def test_a_terminal_counts_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = _waited(monkeypatch, is_terminal=True)
+    left = re.findall(r"launch 2 of 3 begins at 15:00:00 .*?(\d\S* \w+) to wait", said)
+    assert list(dict.fromkeys(left))[:2] == ["1 h", "59 min"]
+    assert "launch 3 of 3 begins at 15:00:01" in said
+
+
+def test_a_wait_is_told_again_until_its_end(now: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    monkeypatch.setattr(run, "time", SimpleNamespace(sleep=sleep))
+    spread = spread_of(_plan("4s"), [_job(1), _job(2)])
+    heard: list[Event] = []
+    budget = run._await(spread, 2, Budget(None, 1000.0), heard.append, lambda: False)
+    lefts = [event.seconds for event in heard if isinstance(event, Waits)]
+    assert len(lefts) == len(heard) >= 4
+    assert lefts == sorted(lefts, reverse=True)
+    assert lefts[0] == 1.0
+    assert budget.began == 1001.0  # of a budget no wait counts

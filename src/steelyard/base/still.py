@@ -9,11 +9,13 @@ from contextlib import contextmanager
 
 from steelyard.base.units import format_duration
 
+Tell = Callable[[str], None]
+
 OFTEN = 10.0  # seconds: who sees nothing for longer thinks that it hangs
 
 
 @contextmanager
-def telling_still(tell: Callable[[str], None], what: str, every: float = OFTEN) -> Iterator[None]:
+def telling_still(tell: Tell, what: str, every: float = OFTEN) -> Iterator[None]:
     """Tell `still building (20 s so far)` every so many seconds, from a thread, until the block ends."""
     ended, began = threading.Event(), time.monotonic()
 

@@ -15,8 +15,9 @@ from msgspec import Struct
 
 from steelyard.base.errors import InputError
 from steelyard.base.secret import masked
+from steelyard.base.still import Tell
 from steelyard.base.units import format_bytes, format_memory
-from steelyard.engines.build import Engine, Tell, describe, given_engine, mpi_engine, solo_engine
+from steelyard.engines.build import Engine, describe, given_engine, mpi_engine, solo_engine
 from steelyard.engines.description import Description, Ops, ops_of
 from steelyard.engines.mpi import choose_mpi
 from steelyard.launch.batch_systems import read_allocation
@@ -106,7 +107,7 @@ def setup_for(plan: Plan, machine: Machine, tell: Tell = lambda _: None) -> Camp
     lacks: dict[str | None, dict[str, str]] = {None: _lacks(solo_description)}
     if plan.mpi or not_in_solo or needs_mpi(plan, solo_description, len(machine.cores)):
         for choice, path in itertools.product(plan.mpi or (None,), plan.arms.get("engine", (USUAL,))):
-            mpi = choose_mpi(choice)
+            mpi = choose_mpi(choice, tell)
             if path != USUAL:
                 engine = given_engine(Path(str(path)), mpi)
                 engines[f"{mpi.name}+{engine.path}"] = engine

@@ -129,9 +129,9 @@ def _await(
     seconds = spread.seconds_until(launch)
     if seconds <= 0 or budget.is_over:
         return budget
-    listener(Waits(launch, seconds))
-    while spread.seconds_until(launch) > 0 and not is_stopping():
-        time.sleep(min(_WAIT_SECONDS, spread.seconds_until(launch)))
+    while (left := spread.seconds_until(launch)) > 0 and not is_stopping():
+        listener(Waits(launch, left))
+        time.sleep(min(_WAIT_SECONDS, left))
     return msgspec.structs.replace(budget, began=budget.began + seconds)
 
 

@@ -13,7 +13,7 @@ from steelyard.plan.plan import Plan
 
 
 class Waits(Struct, frozen=True):
-    """An event: a launch begins in so many seconds, because launches are spread over time."""
+    """An event, told again and again: a spread launch begins in so many seconds."""
 
     launch: int
     seconds: float

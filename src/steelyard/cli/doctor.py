@@ -6,7 +6,7 @@ import textwrap
 from typing import Any
 
 from steelyard.base.errors import SteelyardError
-from steelyard.cli.console import out, say, say_json, tell, width
+from steelyard.cli.console import say, say_json, tell, width
 from steelyard.cli.mpi import mpi_line
 from steelyard.cli.options import JsonOnly
 from steelyard.engines.build import solo_engine
@@ -23,6 +23,7 @@ def doctor(options: JsonOnly) -> None:
     from steelyard.doctor.machine import default_clock, machine_lines
     from steelyard.engines.clocks import gauge_clocks
     from steelyard.show.diagnostics import diagnostic_text
+    from steelyard.show.terminal import folded
     from steelyard.system.kernel_settings import read_settings
     from steelyard.system.other_processes import Watcher
 
@@ -47,8 +48,8 @@ def doctor(options: JsonOnly) -> None:
     for mpi in mpis:
         _say_row("mpi", mpi_line(mpi))
     say()
-    for paragraph in diagnostic_text(found, out().width, notes=True):
-        say(paragraph)
+    for line in diagnostic_text(found, notes=True):
+        say(folded(line, width()))
     if not found:
         say("No check found anything.")
 

@@ -125,7 +125,7 @@ def read_catalogue(mpis: Sequence[str]) -> tuple[Catalogue, str | None]:
     described: dict[str, Description] = {}
     problem = None
     try:
-        chosen = [choose_mpi(choice) for choice in mpis or _usual()]
+        chosen = [choose_mpi(choice, tell) for choice in mpis or _usual()]
         ready = [] if mpis else [engine for mpi in chosen if (engine := ready_mpi_engine(mpi)) is not None]
         for engine in ready or (mpi_engine(mpi, tell) for mpi in chosen):  # nobody waits for a compiler here
             described[engine.mpi.name if engine.mpi else ""] = describe(engine)

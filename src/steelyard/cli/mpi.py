@@ -40,4 +40,4 @@ class BuildOptions:
 
 def build_engine(options: BuildOptions) -> None:
     """Find or build the engine for an MPI, and print where it is."""
-    say(mpi_engine(choose_mpi(options.name), tell).path)
+    say(mpi_engine(choose_mpi(options.name, tell), tell).path)

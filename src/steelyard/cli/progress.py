@@ -6,6 +6,7 @@ may be the only ones: a number now and then, as its cost allows.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
@@ -35,6 +36,7 @@ from steelyard.records.command_line import resumed
 from steelyard.records.follow import read_ended
 from steelyard.records.job_file import JobFile
 from steelyard.records.schema import End, StuckRank
+from steelyard.show.terminal import folded
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,6 +47,7 @@ _REFRESHES = 2  # of the bar per second: each takes some 2 ms of a core, perhaps
 _MOST_SETTINGS = 60  # letters of what a launch sets
 _FAR_OFF = 1.5  # a factor: an estimate that is further off is corrected aloud
 _LEVEL = 0.95  # of the interval of a number
+_WAIT_SAID_SECONDS = 600.0  # between lines of a pipe, while a launch is waited for
 _WORTH_SECONDS = 60.0  # to go: worth ending another process for
 _LOOK_SECONDS, _LOOK_SHARE = 0.5, 0.005  # between numbers, and estimates of the time left; their share
 
@@ -130,6 +133,7 @@ class _Shower:
         self.rest_at, self.look_at = 0.0, 0.0
         self.to_come: OrderedDict[int, PlannedPoint] = OrderedDict()
         self.launch = 0
+        self.awaited, self.wait_said_at = 0, -math.inf  # a launch that is to begin later
         self.cases, self.ended = Counter[int](), 0  # test cases of each launch; how many of this one ended
         self.done, self.total = 0, 0
         self.number, self.number_at = "", 0.0  # of a test case that ended; when the next may be computed
@@ -230,16 +234,20 @@ class _Shower:
             )
 
     def _wait(self, event: Waits) -> None:
-        """Show `launch 3 of 10 begins at 14:32:10`."""
-        self.eta.launch_ended(time.monotonic())
+        """Show `launch 3 of 10 begins at 14:32:10`, and how long that is; in a pipe now and then."""
+        now = time.monotonic()
+        if event.launch != self.awaited:
+            self.awaited, self.wait_said_at = event.launch, -math.inf
+            self.eta.launch_ended(now)
+            self.began += event.seconds if self.budget is not None else 0
         at = time.strftime("%H:%M:%S", time.localtime(time.time() + event.seconds))
         words = f"launch {event.launch} of {self.launches} begins at {at}"
-        self.began += event.seconds if self.budget is not None else 0
         if self.bar.console.is_terminal:
             left = f"{format_duration(event.seconds)} to wait"
             self.bar.update(self.task, description=words, total=self.total, completed=self.done, left=left)
-        else:
-            self._say(words)
+        elif now >= self.wait_said_at + _WAIT_SAID_SECONDS:
+            self.wait_said_at = now
+            self._say(f"{words}, in {format_duration(event.seconds)}")
 
     def _show(self) -> None:
         """Show `mpi.allreduce 64 KiB: 12.3 us ± 2 % (12/48 in launch 3/10)`; shorten a long name."""
@@ -267,4 +275,10 @@ class _Shower:
         return f"{format_duration(min(rest))} left" if rest else ""
 
     def _say(self, text: str) -> None:
-        self.bar.console.print(text, markup=False, soft_wrap=True)
+        """Print a line; on a terminal it is folded at its words, and all of it keeps its indent."""
+        console = self.bar.console
+        if console.is_terminal:
+            indent = text[: len(text) - len(text.lstrip())]
+            lines = folded(text.lstrip(), console.width - len(indent)).split("\n")
+            text = "\n".join(f"{indent}{line}" for line in lines)
+        console.print(text, markup=False, soft_wrap=True)

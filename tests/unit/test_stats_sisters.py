@@ -60,3 +60,31 @@ def test_few_places_or_launches_are_refused(shape: tuple[int, int]) -> None:
 
 def test_no_test_has_no_answer() -> None:
     assert compare_sisters([]) == ()
+
+
+def test_places_that_differ_lastingly_differ_beyond_chance_and_are_not_odd() -> None:
+    rng = np.random.default_rng(4)
+    table = alike(rng, "normal") + 0.05 * rng.standard_normal(PLACES)
+    (found,) = compare_sisters([table])
+    assert (found.p <= 0.01).any()
+    assert not found.odd.any()
+    assert found.spread == pytest.approx(0.05, rel=0.5)
+
+
+def test_what_chance_may_have_done_is_not_odd_however_far_it_is() -> None:
+    """One place that was in the slow mode in each launch, as happens once in 1400 places."""
+    rng = np.random.default_rng(6)
+    table = 0.01 * rng.standard_normal((LAUNCHES, PLACES))
+    table[:, 2] += math.log(2.0) * np.array([1, 1, 1, 0, 0, 0])
+    (found,) = compare_sisters([table])
+    assert found.p[2] > 0.01
+    assert not found.odd.any()
+
+
+def test_cores_of_equal_hosts_share_what_cores_differ_by() -> None:
+    rng = np.random.default_rng(8)
+    tables = [0.01 * rng.standard_normal((LAUNCHES, 4)) + 0.02 * rng.standard_normal(4) for _ in range(8)]
+    tables[3][:, 1] += math.log(1.25)
+    shared = compare_sisters(tables, ["cores"] * 8)
+    assert [(test, int(j)) for test, one in enumerate(shared) for j in np.flatnonzero(one.odd)] == [(3, 1)]
+    assert len({one.spread for one in shared}) == 1

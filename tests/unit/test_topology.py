@@ -170,6 +170,30 @@ def test_an_empty_tree_has_one_cpu(tmp_path: Path) -> None:
     assert _summary(read_topology(tmp_path)) == {"same-cpu": (1, (0, 0))}
 
 
+@pytest.mark.parametrize(
+    ("files", "kinds"),
+    [
+        ({}, ["", "", "", ""]),
+        ({"cpu_core/cpus": "0-1", "cpu_atom/cpus": "2-3"}, ["P", "P", "E", "E"]),
+        ({"cpu_core/cpus": "0-3"}, ["", "", "", ""]),  # one kind only
+        ({"cpu_core/cpus": "0-2", "cpu_lowpower/cpus": "3"}, ["P", "P", "P", "lowpower"]),
+        ({"cpu_core/cpus": "x", "cpu_atom/cpus": ""}, ["", "", "", ""]),
+        (
+            {f"system/cpu/cpu{i}/cpu_capacity": "446" if i else "1024" for i in range(4)},
+            ["capacity 1024", "capacity 446", "capacity 446", "capacity 446"],
+        ),
+        ({f"system/cpu/cpu{i}/cpu_capacity": "1024" for i in range(4)}, ["", "", "", ""]),
+    ],
+)
+def test_kinds_of_cores(tmp_path: Path, files: dict[str, str], kinds: list[str]) -> None:
+    root = _tree(tmp_path, (1, 1, 1, 4, 1, 1))
+    for name, text in files.items():
+        path = root / "sys/devices" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n")
+    assert [cpu.kind for cpu in read_topology(root).cpus] == kinds
+
+
 def test_this_machine_is_read() -> None:
     topology = read_topology()
     assert {"same-cpu"} <= {one.name for one in classes_of(topology)}

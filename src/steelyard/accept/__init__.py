@@ -11,11 +11,10 @@ from steelyard.accept.criterion import (
     criteria_of,
     judge,
 )
-from steelyard.accept.weighed import Weighed
+from steelyard.accept.weighed import PLAN, Weighed
 
 __all__ = ["CANNOT_TELL", "CRITERIA", "NOT_WELL", "PLAN", "WELL", "Acceptance", "Topic", "Weighed", "accept"]
 
-PLAN = "acceptance"  # the shipped plan that measures for the criteria
 CRITERIA = criteria_of(settings, answers, places, noise, floors, protocol, reference)
 
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from steelyard.base.cpulist import told_cpus
+from steelyard.records.campaign_file import OTHER_HOST
 from steelyard.records.kinds import NOISE
 from steelyard.records.schema import Place
 from steelyard.results.durations import pairs_of
@@ -19,6 +20,7 @@ from steelyard.results.key import RowKey, key_of
 from steelyard.results.load import Measured, PointLaunch, PointLaunches
 from steelyard.results.row import Row, has_time
 from steelyard.show.words import row_name
+from steelyard.stats.lasting import kinds_of
 from steelyard.stats.sisters import LEAST_LAUNCHES, LEAST_PLACES
 from steelyard.system.topology import NOWHERE, Cpu, Topology, class_of
 
@@ -52,6 +54,61 @@ class Alike:
         launches, places = self.table.shape
         return bool(launches >= LEAST_LAUNCHES and places >= LEAST_PLACES)
 
+    @property
+    def family(self) -> tuple[str, ...]:
+        """What has places that differ lastingly by as much: the cores of all hosts, in the same test."""
+        return (self.what, self.kind) if self.kind == CORE else (self.what, self.kind, *self.names)
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """The mean over launches of each place, against the median of all, in logarithms: (places,)."""
+        return np.asarray((self.table - np.median(self.table, axis=1, keepdims=True)).mean(axis=0))
+
+    def only(self, chosen: NDArray[np.bool_]) -> Alike:
+        """Make the test of some of the places."""
+        names = tuple(name for name, own in zip(self.names, chosen, strict=True) if own)
+        return Alike(self.what, self.kind, names, self.table[:, chosen])
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """A test whose places are of two kinds, as nobody said: `slower` ones, and the others.
+
+    `apart`: the logarithm of the slower ones' time over that of the others.
+    """
+
+    test: Alike
+    slower: tuple[str, ...]
+    apart: float
+
+    @property
+    def shared_end(self) -> str:
+        """The place at which all of the slower links end; empty if there is none."""
+        ends = [set(name.split(BETWEEN)) for name in self.slower]
+        shared = set.intersection(*ends) if self.test.kind == LINK else set()
+        return min(shared, default="")
+
+
+def by_kinds(
+    tests: Iterable[Alike], least: Mapping[str, float]
+) -> tuple[tuple[Alike, ...], tuple[Kinds, ...]]:
+    """Divide the tests whose places are of two kinds, at least so far apart (as a share, by kind of place).
+
+    Each kind becomes a test of its own.
+    """
+    divided: list[Alike] = []
+    kinds: list[Kinds] = []
+    for test in tests:
+        means = test.means
+        slower = kinds_of(means, least=math.log1p(least[test.kind]))
+        if slower.any():
+            apart = float(means[slower].mean() - means[~slower].mean())
+            kinds.append(Kinds(test, test.only(slower).names, apart))
+            divided += [test.only(~slower), test.only(slower)]
+        else:
+            divided.append(test)
+    return tuple(divided), tuple(kinds)
+
 
 def alike_tests(measured: Measured, rows: Sequence[Row]) -> tuple[Alike, ...]:
     """Make all tests of places in a folder, also those with too few of them."""
@@ -63,10 +120,10 @@ def alike_tests(measured: Measured, rows: Sequence[Row]) -> tuple[Alike, ...]:
         if row is None or row.threads > 1 or row.ranks < 2:
             continue
         if row.op.startswith(_ALONE):
-            found += _of_ranks(row, point)
+            found += _of_ranks(row, point, cpus)
         elif row.op in _PAIRED:
             found += _of_pairs(row, point, cpus)
-    return (*found, *_of_rounds(measured, by_point), *_of_placements(rows))
+    return (*found, *_of_rounds(measured, by_point), *_of_placements(rows, cpus))
 
 
 def _topology(told: Mapping[str, object] | None) -> Topology:
@@ -88,13 +145,18 @@ def _table(what: str, kind: str, launches: Launches) -> Iterator[Alike]:
 # ---- ranks that work each for itself ----------------------------------------------------------------------
 
 
-def _of_ranks(row: Row, point: PointLaunches) -> Iterator[Alike]:
-    """Test the cores of each host, each bound to one rank; and hosts, each by the median of its ranks."""
+def _of_ranks(row: Row, point: PointLaunches, cpus: Mapping[int, Cpu]) -> Iterator[Alike]:
+    """Test the cores of each host and kind, each bound to one rank; and hosts, each by the median of its
+    ranks.
+    """
     launches = [_by_host(cell) for cell in point.cells]
     hosts = tuple(dict.fromkeys(host for one in launches for host in one))
     several = len(hosts) > 1
     for host in hosts:
-        yield from _table(row_name(row), CORE, [_cores(one.get(host, ()), several) for one in launches])
+        cores = [_cores(one.get(host, ()), several, cpus) for one in launches]
+        for kind in dict.fromkeys(kind for one in cores for kind in one):
+            what = f"{row_name(row)} ({kind})" if kind else row_name(row)
+            yield from _table(what, CORE, [one.get(kind, {}) for one in cores])
     medians = [
         {host: float(np.median([time for _, time in ranks])) for host, ranks in one.items()}
         for one in launches
@@ -114,10 +176,23 @@ def _by_host(cell: PointLaunch) -> dict[str, list[tuple[Place, float]]]:
     return found
 
 
-def _cores(ranks: Sequence[tuple[Place, float]], several_hosts: bool) -> Mapping[str, float]:
-    """Map each core to its time; nothing if ranks were not bound to a core each."""
-    found = {_core_name(place, several_hosts): time for place, time in ranks}
-    return found if len(found) == len(ranks) else {}
+def _cores(
+    ranks: Sequence[tuple[Place, float]], several_hosts: bool, cpus: Mapping[int, Cpu]
+) -> Mapping[str, Mapping[str, float]]:
+    """Map each core to its time, by kind; nothing if ranks were not bound to a core each."""
+    found: dict[str, dict[str, float]] = {}
+    for place, time in ranks:
+        kind = _kind(_cpu(place, cpus))
+        found.setdefault(f"{kind} cores" if kind else "", {})[_core_name(place, several_hosts)] = time
+    return found if sum(map(len, found.values())) == len(ranks) else {}
+
+
+def _cpu(place: Place, cpus: Mapping[int, Cpu]) -> Cpu | None:
+    return cpus.get(min(told_cpus(place.cpus), default=-1))
+
+
+def _kind(cpu: Cpu | None) -> str:
+    return cpu.kind if cpu else ""
 
 
 def _places(cell: PointLaunch) -> tuple[Place, ...]:
@@ -167,10 +242,16 @@ def _pair_times(cell: PointLaunch) -> Iterator[tuple[Place, Place, float]]:
 
 def _class(one: Place, other: Place, cpus: Mapping[int, Cpu]) -> str:
     """Find the class of the places of two ranks; empty if unknown. Hosts are alike."""
+    first, second = (_cpu(place, cpus) for place in (one, other))
     if one.host != other.host:
-        return "other-host"
-    first, second = (cpus.get(min(told_cpus(place.cpus), default=-1)) for place in (one, other))
-    return class_of(first, second) if first and second else ""
+        return _with_kinds(OTHER_HOST, first, second)
+    return _with_kinds(class_of(first, second), first, second) if first and second else ""
+
+
+def _with_kinds(name: str, one: Cpu | None, other: Cpu | None) -> str:
+    """Add to a class the kinds of the cores at both ends: `shared-l3, E with P`; none where all are alike."""
+    kinds = sorted(kind for kind in (_kind(one), _kind(other)) if kind)
+    return f"{name}, {' with '.join(kinds)}" if kinds else name
 
 
 def _of_rounds(measured: Measured, by_point: Mapping[int, Row]) -> Iterator[Alike]:
@@ -197,18 +278,22 @@ def _of_rounds(measured: Measured, by_point: Mapping[int, Row]) -> Iterator[Alik
         )
 
 
-def _of_placements(rows: Iterable[Row]) -> Iterator[Alike]:
-    """Test pairs of CPUs that a test case was placed on, each class separately, launch by launch."""
+def _of_placements(rows: Iterable[Row], cpus: Mapping[int, Cpu]) -> Iterator[Alike]:
+    """Test pairs of CPUs, or of hosts, that a test case was placed on, each class separately, launch by
+    launch.
+    """
     launches: dict[tuple[str, str, object, bool], dict[int, dict[str, float]]] = {}
     for row in rows:
         placed = row.placed
-        if placed is None or len(placed.cpus) != 2 or row.role == NOISE:
+        ends = () if placed is None else placed.hosts or placed.cpus
+        if placed is None or len(ends) != 2 or row.role == NOISE:
             continue
-        what = f"{row_name(replace(row, placed=None))} ({placed.kind})"
+        kind = placed.kind if placed.hosts else _with_kinds(placed.kind, *map(cpus.get, placed.cpus))
+        what = f"{row_name(replace(row, placed=None))} ({kind})"
         params = tuple(sorted((name, str(value)) for name, value in row.params.items()))
         own = launches.setdefault((what, row.method, params, placed.interrupts != ()), {})
         for one in row.launches:
             if has_time(one):
-                own.setdefault(one.launch, {})[BETWEEN.join(map(str, placed.cpus))] = one.median or math.nan
+                own.setdefault(one.launch, {})[BETWEEN.join(map(str, ends))] = one.median or math.nan
     for (what, *_), found in launches.items():
         yield from _table(what, LINK, list(found.values()))

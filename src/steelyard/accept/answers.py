@@ -8,30 +8,28 @@ from collections.abc import Sequence
 from steelyard.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.base.plural import counted, joined
 from steelyard.models.functionality import BROKEN, outcome_of
+from steelyard.records.command_line import resumed
 from steelyard.records.kinds import FAULT, KERNEL
 from steelyard.results.row import NOT_YET, Row
 from steelyard.show.words import row_name
 
 _MOST_NAMED = 3  # test cases
-_REMEDY = (
-    "Measure it alone with 'steelyard run'. If it stays, report it to the makers of that MPI; the records "
-    "say what was wrong first."
-)
+_REMEDY = "If it stays, report it to the makers of that MPI; the records say what was wrong first."
 
 
 @criterion("answers", "Did every operation give the right answer?", remedy=_REMEDY)
 def answers(seen: Candidate) -> Finding:
     """Judge all that is no kernel."""
-    return _found([row for row in seen.weighed.rows if row.role not in (KERNEL, FAULT)])
+    return _found(seen, [row for row in seen.weighed.rows if row.role not in (KERNEL, FAULT)])
 
 
 @criterion("kernels", "Did kernels and applications solve their problems?", remedy=_REMEDY)
 def kernels(seen: Candidate) -> Finding:
     """Judge NAS kernels and proxy applications, by their own verification."""
-    return _found([row for row in seen.weighed.rows if row.role == KERNEL])
+    return _found(seen, [row for row in seen.weighed.rows if row.role == KERNEL])
 
 
-def _found(rows: Sequence[Row]) -> Finding:
+def _found(seen: Candidate, rows: Sequence[Row]) -> Finding:
     """Count a failure in any launch as a fault; skipped or missing test cases are none."""
     bad = [
         (row, one.why or "no reason given", outcome_of(one))
@@ -46,11 +44,16 @@ def _found(rows: Sequence[Row]) -> Finding:
         named = dict.fromkeys(f"{row_name(row)} ({why.rstrip('.')})" for row, why, _ in bad)
         more = f"; and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
         first = "; ".join(list(named)[:_MOST_NAMED])
-        return Finding(NOT_WELL, f"{len(bad)} of {counted(ran, 'run')} failed ({words}): {first}{more}.")
+        again = resumed(seen.weighed.measured.folder, retry="failed")
+        return Finding(
+            NOT_WELL,
+            f"{len(bad)} of {counted(ran, 'run')} failed ({words}): {first}{more}.",
+            f"{_REMEDY} To measure again what failed: {again}",
+        )
     good = [row for row in rows if row.status == "ok"]
     unsure = [row for row in good if not row.verified]
     if not good:
-        return Finding(CANNOT_TELL, "None was measured.", "Run the plan: steelyard accept.")
+        return Finding(CANNOT_TELL, "None was measured.", seen.weighed.measure_it())
     if unsure:
         return Finding(
             CANNOT_TELL,

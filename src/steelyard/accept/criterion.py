@@ -14,6 +14,8 @@ from msgspec import Struct
 
 from steelyard.accept.weighed import Weighed
 from steelyard.base.diagnostic import Diagnostic
+from steelyard.base.plural import counted
+from steelyard.stats.sisters import LEAST_LAUNCHES
 
 WELL, NOT_WELL, CANNOT_TELL = "well", "not well", "cannot tell"
 
@@ -28,11 +30,16 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The answer of a criterion, in sentences without their first capital; `remedy` replaces its own."""
+    """The answer of a criterion, in sentences without their first capital; `remedy` replaces its own.
+
+    `launches` is in how many launches a fault was measured; None for a fact that one launch shows, such as a
+    wrong answer.
+    """
 
     verdict: str
     evidence: str
     remedy: str = ""
+    launches: int | None = None
 
 
 class Topic(Struct, frozen=True, kw_only=True):
@@ -77,7 +84,7 @@ def criteria_of(*modules: ModuleType) -> tuple[Criterion, ...]:
 
 
 def judge(criteria: Iterable[Criterion], seen: Candidate) -> Acceptance:
-    """Ask the criteria, in their order."""
+    """Ask the criteria, in their order. Fewer than `LEAST_LAUNCHES` launches show no fault."""
     topics = tuple(
         Topic(
             topic=row.topic,
@@ -87,9 +94,17 @@ def judge(criteria: Iterable[Criterion], seen: Candidate) -> Acceptance:
             remedy="" if found.verdict == WELL else _capital(found.remedy or row.remedy),
         )
         for row in criteria
-        if (found := row.find(seen)) is not None
+        if (answer := row.find(seen)) is not None and (found := _held_back(answer, seen.weighed)) is not None
     )
     return Acceptance(verdict=overall(topics), topics=topics)
+
+
+def _held_back(found: Finding, weighed: Weighed) -> Finding:
+    """Take a fault back that too few launches show: what one launch was dealt, the next is not."""
+    if found.verdict != NOT_WELL or found.launches is None or found.launches >= LEAST_LAUNCHES:
+        return found
+    seen = f"That was seen in {counted(found.launches, 'launch')}; fewer than {LEAST_LAUNCHES} show no fault."
+    return Finding(CANNOT_TELL, f"{found.evidence} {seen}", weighed.more_launches())
 
 
 def _capital(text: str) -> str:
@@ -103,10 +118,10 @@ def overall(topics: Iterable[Topic]) -> str:
     return next(verdict for verdict in (NOT_WELL, CANNOT_TELL, WELL) if verdict in said or verdict == WELL)
 
 
-def from_checks(found: Iterable[Diagnostic], well: str) -> Finding:
+def from_checks(found: Iterable[Diagnostic], well: str, launches: int | None = None) -> Finding:
     """Convert diagnostics to a finding: each is a fault, and has its remedy."""
     chosen = list(found)
     if not chosen:
         return Finding(WELL, well)
     evidence = " ".join(f"{one.what}: {one.evidence}" for one in chosen)
-    return Finding(NOT_WELL, evidence, " ".join(dict.fromkeys(one.remedy for one in chosen)))
+    return Finding(NOT_WELL, evidence, " ".join(dict.fromkeys(one.remedy for one in chosen)), launches)

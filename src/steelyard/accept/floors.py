@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from steelyard.accept.criterion import (
     CANNOT_TELL,
     NOT_WELL,
@@ -15,6 +17,7 @@ from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_factor, format_time
 from steelyard.models.efficiency import Efficiency, efficiencies
 from steelyard.results.facets import Roof
+from steelyard.results.row import Row
 
 MOST_TIMES = (
     5.0  # as long as the fastest layer: matching and progress cost less, sockets instead of memory more
@@ -38,18 +41,22 @@ def floor(seen: Candidate) -> Finding:
         return Finding(
             CANNOT_TELL,
             "No message of an MPI was measured beside a layer below it.",
-            "Run the plan: steelyard accept.",
+            seen.weighed.measure_it(),
         )
     bad = [one for one in known if one.high is not None and one.high < 1 / MOST_TIMES]
     worst = min(bad or known, key=lambda one: one.efficiency or 0.0)
     count = counted(len(known), "test case")
     if bad:
-        return Finding(NOT_WELL, f"{len(bad)} of {count}: {_words(worst)}; {MOST_TIMES:g} times are allowed.")
+        return Finding(
+            NOT_WELL,
+            f"{len(bad)} of {count}: {_words(worst)}; {MOST_TIMES:g} times are allowed.",
+            launches=max(_launches(one, rows) for one in bad),
+        )
     if any(one.low is None or one.low < 1 / MOST_TIMES for one in known):
         return Finding(
             CANNOT_TELL,
             f"{_words(worst)}; the intervals leave open whether it is more than {MOST_TIMES:g} times.",
-            "Give it more launches (--launches), on a quiet machine.",
+            seen.weighed.more_launches(),
         )
     return Finding(WELL, f"The farthest of {count}: {_words(worst)}.")
 
@@ -57,15 +64,25 @@ def floor(seen: Candidate) -> Finding:
 @criterion(
     "roofs",
     "Is any number too good to be true?",
-    remedy="Run the plan: steelyard accept.",
+    remedy="Measure again on a quiet machine. If it stays, report it to the makers of Steelyard.",
 )
 def roofs(seen: Candidate) -> Finding:
     """Report the checks of results that are too good."""
     rows = [row for row in seen.weighed.rows if row.get(Roof).of_roof is not None]
     found = [one for one in seen.weighed.found if one.name in _IMPOSSIBLE]
     if not rows and not found:
-        return Finding(CANNOT_TELL, "Nothing was measured beside its roof.")
-    return from_checks(found, f"None of {counted(len(rows), 'test case')} is faster than its roof.")
+        return Finding(CANNOT_TELL, "Nothing was measured beside its roof.", seen.weighed.measure_it())
+    well = f"None of {counted(len(rows), 'test case')} is faster than its roof."
+    return from_checks(found, well, seen.weighed.launches)
+
+
+def _launches(one: Efficiency, rows: Sequence[Row]) -> int:
+    """Count the launches of MPI's message and of its floor: the smaller number."""
+    own = (
+        [row.launch_count for row in rows if (row.op, row.bytes, row.mpi) == (op, one.bytes, mpi)]
+        for op, mpi in ((one.op, one.mpi), (one.floor, None))
+    )
+    return min(max(counts, default=0) for counts in own)
 
 
 def _words(one: Efficiency) -> str:

@@ -35,10 +35,10 @@ def noise(seen: Candidate) -> Finding:
     for point in seen.weighed.measured.points:
         _add_shares(point, shares)
     if not shares:
-        return Finding(CANNOT_TELL, "It was not measured.", "Run the plan: steelyard accept.")
+        return Finding(CANNOT_TELL, "It was not measured.", seen.weighed.measure_it())
     if any(len(own) < 2 for own in shares.values()):
         return Finding(
-            CANNOT_TELL, "One launch does not say what the next one loses.", "Give it more launches."
+            CANNOT_TELL, "One launch does not say what the next one loses.", seen.weighed.more_launches()
         )
     level = 1 - FALSE_ALARM / len(shares)
     found = {key: launch_interval(own, level, logs=False) for key, own in shares.items()}
@@ -51,13 +51,17 @@ def noise(seen: Candidate) -> Finding:
             f"core {cpus} loses {_share(one)} in {op}" for (op, cpus), one in ordered[:_MOST_NAMED]
         )
         more = f"; and {len(bad) - _MOST_NAMED} more" if len(bad) > _MOST_NAMED else ""
-        return Finding(NOT_WELL, f"{words}{more}; {_percent(MOST_LOST)} is allowed.")
+        return Finding(
+            NOT_WELL,
+            f"{words}{more}; {_percent(MOST_LOST)} is allowed.",
+            launches=max(len(shares[key]) for key in bad),
+        )
     cores = counted(len({cpus for _, cpus in found}), "core")
     if not all(one.high <= MOST_LOST for one in found.values()):
         return Finding(
             CANNOT_TELL,
             f"one of {cores} loses {most}; {_percent(MOST_LOST)} is allowed: the launches differ too much.",
-            "Give it more launches (--launches), on a quiet machine.",
+            seen.weighed.more_launches(),
         )
     return Finding(WELL, f"each of {cores} loses {most} of its time.")
 

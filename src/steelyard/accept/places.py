@@ -1,39 +1,41 @@
 """Places that should be alike: cores, hosts, and links of the same class.
 
 All of them are compared with their sisters at once (`Weighed.sisters`), so the error level holds for the
-machine: of 100 machines without fault, at most one has any place that is called slower.
+machine: of 100 machines without fault, at most one has any place that is called slower. Places that differ
+lastingly by what sound ones do are no fault.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from steelyard.accept.alike import BETWEEN, CORE, HOST, LINK, Alike
+from steelyard.accept.alike import BETWEEN, CORE, HOST, LINK, Alike, Kinds
 from steelyard.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Candidate, Finding, criterion
-from steelyard.accept.weighed import FALSE_ALARM, Weighed
+from steelyard.accept.weighed import FALSE_ALARM, LEAST_FAULT, Weighed
 from steelyard.base.plural import counted, plural
+from steelyard.records.command_line import command
 from steelyard.stats.sisters import LEAST_LAUNCHES, LEAST_PLACES, Sisters
 
 _MOST_NAMED = 4  # places in a sentence
+_MOST_OF_A_KIND = 8
+_KINDS_REMEDY = (
+    "If they are meant to be alike, the slower ones are at fault: look for what they share (a memory module, "
+    "a socket, a limit of power, a switch). If the machine has two kinds of them, it is well in this topic."
+)
+_SUSPECT_REMEDY = (
+    "Compare with a sound machine of this kind (--reference DIR), or measure more of them together; more "
+    "launches do not tell it."
+)
 
 
-@dataclass(frozen=True, slots=True)
-class _Bounds:
-    """Limits for a kind of place: the least fault, and the largest difference that may be ignored.
-
-    An interval beyond the latter leaves too much open to call places alike.
-    """
-
-    least: float
-    ignored: float
-
-
-# In a mesh some cores are nearer to each other than others: sound links of a class differ by some 10 %.
-_BOUNDS = {CORE: _Bounds(0.05, 0.10), HOST: _Bounds(0.05, 0.10), LINK: _Bounds(0.20, 0.40)}
+# The largest difference that may be ignored, by kind of place: an interval beyond it leaves too much open to
+# call places alike.
+_IGNORED = {CORE: 0.10, HOST: 0.10, LINK: 0.40}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class _Odd:
     low: float
     high: float
     test: Alike
+    least: float
 
 
 @criterion(
@@ -58,7 +61,7 @@ def hosts(seen: Candidate) -> Finding | None:
     one host.
     """
     several = any(one.kind == HOST for one in seen.weighed.tests)
-    return _judge(seen.weighed, HOST, "") if several else None
+    return _judge(seen.weighed, HOST) if several else None
 
 
 @criterion(
@@ -69,44 +72,57 @@ def hosts(seen: Candidate) -> Finding | None:
 )
 def cores(seen: Candidate) -> Finding:
     """Judge the cores of each host."""
-    return _judge(seen.weighed, CORE, "the plan acceptance measures them")
+    return _judge(seen.weighed, CORE)
 
 
 @criterion(
     "links",
     "Are links between cores or hosts of one class alike?",
-    remedy="Measure the slow pair alone: steelyard run mpi.pingpong --placement A,B. If it stays, look at "
-    "what both ends share: a cable, a port, a core that is slow itself.",
+    remedy="Look at what both ends share: a cable, a port, a core that is slow itself.",
 )
 def links(seen: Candidate) -> Finding:
     """Judge pairs of ranks that exchange messages, each class separately."""
-    how = "the plan acceptance measures some, and 'steelyard run mpi.pingpong --placement all' all of them"
-    return _judge(seen.weighed, LINK, how)
+    return _judge(seen.weighed, LINK)
 
 
-def _judge(weighed: Weighed, kind: str, how: str) -> Finding:
-    """Judge cores, hosts or links; `how` they are measured."""
+def _judge(weighed: Weighed, kind: str) -> Finding:
+    """Judge cores, hosts or links."""
     own = [(test, said) for test, said in weighed.sisters if test.kind == kind]
     if not own:
-        return _too_few([one for one in weighed.tests if one.kind == kind], kind, how)
-    if odd := _odd_places(own):
-        return Finding(NOT_WELL, _odd_words(odd))
-    widest, test = max(((float(said.high.max()), test) for test, said in own), key=lambda one: one[0])
+        return _too_few(weighed, kind)
+    kinds = [one for one in weighed.kinds if one.test.kind == kind]
+    bad = [_shared_words(one) for one in kinds if one.shared_end]
+    if odd := _by_place(_odd_ones(own)):
+        bad = [_odd_words(odd), *bad]
+        return Finding(NOT_WELL, " ".join(bad), _measured_alone(odd[0][0]))
+    if bad:
+        return Finding(NOT_WELL, " ".join(bad))
+    if kinds:
+        return Finding(CANNOT_TELL, _kinds_words(kinds), _KINDS_REMEDY)
+    if suspects := _by_place(_suspects(own)):
+        return Finding(CANNOT_TELL, _suspect_words(suspects[0][0]), _SUSPECT_REMEDY)
+    widest, test, at = max(
+        ((float(said.high.max()), test, said) for test, said in own), key=lambda one: one[0]
+    )
     places = {name for test, _ in own for name in test.names}
     scope = f"{counted(len(places), kind)} in {counted(len({test.what for test, _ in own}), 'test')}"
     said = f"at most {_percent(widest)} slower than its peers ({test.what})"
-    if math.expm1(widest) > _BOUNDS[kind].ignored:
+    if math.expm1(widest) > _IGNORED[kind]:
         return Finding(
             CANNOT_TELL,
             f"Each of {scope} is {said}: the launches differ too much to say less.",
-            "Give it more launches (--launches), on a quiet machine.",
+            weighed.more_launches(),
         )
-    return Finding(WELL, f"Each of {scope} is {said}.")
+    lasting = f"; they differ by {_percent(at.spread)} (standard deviation)"
+    return Finding(WELL, f"Each of {scope} is {said}{lasting}.")
 
 
-def _too_few(tests: Sequence[Alike], kind: str, how: str) -> Finding:
+def _too_few(weighed: Weighed, kind: str) -> Finding:
+    tests = [one for one in weighed.tests if one.kind == kind]
     if not tests:
-        return Finding(CANNOT_TELL, f"No {plural(kind, 2)} were measured beside each other.", f"{how}.")
+        return Finding(
+            CANNOT_TELL, f"No {plural(kind, 2)} were measured beside each other.", weighed.measure_it()
+        )
     most = max(len(one.names) for one in tests)
     if most < LEAST_PLACES:
         return Finding(
@@ -118,25 +134,37 @@ def _too_few(tests: Sequence[Alike], kind: str, how: str) -> Finding:
     return Finding(
         CANNOT_TELL,
         f"They were measured in {counted(launches, 'launch')}; {LEAST_LAUNCHES} can tell.",
-        f"Give it {LEAST_LAUNCHES} launches at least (--launches).",
+        weighed.more_launches(),
     )
 
 
-def _odd_places(own: Sequence[tuple[Alike, Sisters]]) -> tuple[tuple[_Odd, ...], ...]:
-    """Find the places that are slower than their sisters, the slowest first: each with its tests, worst
-    first.
-    """
+def _by_place(found: Iterable[_Odd]) -> tuple[tuple[_Odd, ...], ...]:
+    """Group what is slower by place, the slowest first: each with its tests, worst first."""
     places: dict[str, list[_Odd]] = {}
-    for one in sorted(_odd_ones(own), key=lambda one: -one.estimate):
+    for one in sorted(found, key=lambda one: -one.estimate):
         places.setdefault(one.name, []).append(one)
     return tuple(map(tuple, places.values()))
 
 
 def _odd_ones(own: Sequence[tuple[Alike, Sisters]]) -> Iterator[_Odd]:
+    """List the places that are odd, and slower by what matters."""
     for test, said in own:
-        is_odd = (said.p <= FALSE_ALARM) & (np.expm1(said.estimate) >= _BOUNDS[test.kind].least)
-        for j in np.flatnonzero(is_odd):
-            yield _Odd(test.names[j], float(said.estimate[j]), float(said.low[j]), float(said.high[j]), test)
+        is_slow = np.expm1(said.estimate) >= LEAST_FAULT[test.kind]
+        yield from (_odd(test, said, int(j)) for j in np.flatnonzero(said.odd & is_slow))
+
+
+def _suspects(own: Sequence[tuple[Alike, Sisters]]) -> Iterator[_Odd]:
+    """List the places that are slower beyond chance, and may be so by what matters, but whose peers are too
+    few or too unlike to call that odd.
+    """
+    for test, said in own:
+        is_slow = (said.p <= FALSE_ALARM) & (said.estimate > 0) & (np.expm1(said.high) > _IGNORED[test.kind])
+        yield from (_odd(test, said, int(j)) for j in np.flatnonzero(is_slow))
+
+
+def _odd(test: Alike, said: Sisters, j: int) -> _Odd:
+    numbers = (float(said.estimate[j]), float(said.low[j]), float(said.high[j]))
+    return _Odd(test.names[j], *numbers, test, said.least)
 
 
 def _odd_words(odd: Sequence[Sequence[_Odd]]) -> str:
@@ -160,3 +188,49 @@ def _place_words(worst: _Odd, *others: _Odd) -> str:
 
 def _percent(log: float, bare: bool = False) -> str:
     return f"{100 * math.expm1(log):.3g}{'' if bare else ' %'}"
+
+
+def _measured_alone(one: _Odd) -> str:
+    """Write how to measure the slowest pair of CPUs alone; empty for what has no such command."""
+    ends = one.name.split(BETWEEN)
+    if one.test.kind != LINK or not all(re.fullmatch("[0-9]+", end) for end in ends):
+        return ""
+    alone = command("run", "mpi.pingpong", placement=",".join(ends))
+    return f"Measure the slow pair alone: {alone}; if it stays, look at what both ends share."
+
+
+def _suspect_words(one: _Odd) -> str:
+    """Say what hides whether a place is odd."""
+    return (
+        f"{_place_words(one)}. That is beyond chance, but its peers are too few, or differ too much "
+        f"themselves, to call it odd: less than {_percent(one.least)} is not told from what they differ by."
+    )
+
+
+def _shared_words(one: Kinds) -> str:
+    """Write `links 0 – 3 and 1 – 3 are 50 % slower in mpi.pingpong 8 B than the 4 others; all of them end at
+    3.`.
+    """
+    return (
+        f"{_named(one)} are {_percent(one.apart)} slower in {one.test.what} than the "
+        f"{len(one.test.names) - len(one.slower)} others; all of them end at {one.shared_end}."
+    )
+
+
+def _kinds_words(kinds: Sequence[Kinds]) -> str:
+    """Say that places are of two kinds, in the test in which these are farthest apart."""
+    worst = max(kinds, key=lambda one: one.apart)
+    places = plural(worst.test.kind, 2)
+    others = len(worst.test.names) - len(worst.slower)
+    also = f" {counted(len(kinds) - 1, 'further test')} {'shows' if len(kinds) == 2 else 'show'} two kinds."
+    return (
+        f"the {places} are of two kinds: {_named(worst)} are {_percent(worst.apart)} slower in "
+        f"{worst.test.what} than the {others} others, and no {worst.test.kind} is between them."
+        f"{also if len(kinds) > 1 else ''}"
+    )
+
+
+def _named(one: Kinds) -> str:
+    """Name the slower places: `cores 4, 5, 6, 7`, `links 0 – 3, 1 – 3 and 5 more`."""
+    more = f" and {len(one.slower) - _MOST_OF_A_KIND} more" if len(one.slower) > _MOST_OF_A_KIND else ""
+    return f"{plural(one.test.kind, 2)} {', '.join(one.slower[:_MOST_OF_A_KIND])}{more}"

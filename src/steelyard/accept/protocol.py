@@ -51,7 +51,7 @@ def protocol(seen: Candidate) -> Finding:
         return Finding(
             CANNOT_TELL,
             f"no message was measured at two sizes of up to {format_bytes(LONGEST)} in two launches.",
-            "Run the plan: steelyard accept.",
+            seen.weighed.measure_it(),
         )
     level = 1 - 2 * FALSE_ALARM / len(steps)  # the lower bound of each is used
     found = [(one, launch_interval(one.ratios, level)) for one in steps]
@@ -60,12 +60,16 @@ def protocol(seen: Candidate) -> Finding:
     scope = counted(len(found), "step")
     if bad:
         told = _told(seen.weighed.measured.files)
-        return Finding(NOT_WELL, f"{len(bad)} of {scope}: {worst}; {MOST_TIMES:g} times are allowed.{told}")
+        return Finding(
+            NOT_WELL,
+            f"{len(bad)} of {scope}: {worst}; {MOST_TIMES:g} times are allowed.{told}",
+            launches=max(len(step.ratios) for step, _ in bad),
+        )
     if any(said.high > MOST_TIMES for _, said in found):
         return Finding(
             CANNOT_TELL,
             f"{worst}; the intervals leave open whether some message takes more than {MOST_TIMES:g} times.",
-            "Give it more launches (--launches), on a quiet machine.",
+            seen.weighed.more_launches(),
         )
     return Finding(WELL, f"the highest of {scope}: {worst}.")
 

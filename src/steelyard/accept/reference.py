@@ -14,6 +14,7 @@ from steelyard.compare.answer import SLOWER, Question
 from steelyard.compare.arms import rivals_of
 from steelyard.compare.verdicts import CaseVerdict, compare
 from steelyard.nights.settings import differences, settings_of
+from steelyard.records.command_line import command
 
 _LEAST = 0.05  # of a time: the least difference that is a fault
 _MARGIN = 0.35  # of a time: two sittings of some 70 test cases cannot show less
@@ -24,8 +25,7 @@ _LONGEST = 40  # letters of a setting in a sentence
 @criterion(
     "reference",
     "Is it as fast as the reference was?",
-    remedy="see all test cases by 'steelyard compare REFERENCE DIR', and all settings by 'steelyard diff "
-    "REFERENCE DIR'. Measure again with the settings of the reference.",
+    remedy="Measure again with the settings of the reference.",
 )
 def reference(seen: Candidate) -> Finding | None:
     """Judge by a comparison of folders; None without a reference."""
@@ -47,9 +47,16 @@ def reference(seen: Candidate) -> Finding | None:
     except InputError as error:
         text, _, what = str(error).partition("; ")
         return Finding(CANNOT_TELL, f"{text}.", f"{what}." if what else "")
+    folders = [str(one.measured.folder) for one in (base, own)]
     slower = [one for one in found.points if one.verdict == SLOWER]
     if slower:
-        return Finding(NOT_WELL, _slower_words(slower, len(found.points), base) + _set_differently(base, own))
+        return Finding(
+            NOT_WELL,
+            _slower_words(slower, len(found.points), base) + _set_differently(base, own),
+            f"All test cases: {command('compare', *folders)}. All settings: {command('diff', *folders)}. "
+            "Measure again with the settings of the reference.",
+            launches=own.launches,
+        )
     cases = counted(len(found.points), "test case")
     undecided = sum(one.verdict == UNDECIDED for one in found.points)
     if undecided:
@@ -57,7 +64,7 @@ def reference(seen: Candidate) -> Finding | None:
             CANNOT_TELL,
             f"none of {cases} is seen to be slower than in {base.name}, but {undecided} may be by more than "
             f"{100 * _MARGIN:g} %: the launches differ too much.",
-            "Give both more launches (--launches).",
+            f"Give both more launches: {own.go_on()}" if own.go_on() else "Give both more launches.",
         )
     return Finding(WELL, f"none of {cases} is slower than in {base.name} by more than {100 * _MARGIN:g} %.")
 

@@ -43,16 +43,16 @@ def settings(seen: Candidate) -> Finding:
 @criterion(
     "quiet",
     "Did the ranks have their cores to themselves?",
-    remedy="Run the plan: steelyard accept.",
+    remedy="Measure on a quiet machine.",
 )
 def quiet(seen: Candidate) -> Finding:
     """Judge by the checks of interference."""
     if not seen.weighed.rows:
-        return Finding(CANNOT_TELL, "Nothing was measured.")
+        return Finding(CANNOT_TELL, "Nothing was measured.", seen.weighed.measure_it())
     found = [one for one in seen.weighed.found if one.name in _DISTURBED]
     if [one.name for one in found] == [_UNNAMED] and not _was_watched(seen):
         return Finding(CANNOT_TELL, found[0].evidence, found[0].remedy)
-    return from_checks(found, "Nothing else was seen to take their time.")
+    return from_checks(found, "Nothing else was seen to take their time.", seen.weighed.launches)
 
 
 def _was_watched(seen: Candidate) -> bool:

@@ -15,7 +15,7 @@ from steelyard.base.files import write_whole
 from steelyard.base.foreign import visible
 from steelyard.base.plural import joined
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
-from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, listed
+from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, RetryWord, StrictFlag, check_retry, listed
 from steelyard.cli.show import print_closing
 from steelyard.records.results_folder import check_results_folder
 
@@ -71,6 +71,7 @@ class AcceptOptions:
             help="results folder, resumed if it is there; default: results/acceptance-...",
         ),
     ] = None
+    retry: RetryWord = None
     strict: StrictFlag = False
     junit: JunitFile = None
     json: JsonFlag = False
@@ -108,12 +109,13 @@ def accept(options: AcceptOptions) -> None:
 def _check(options: AcceptOptions) -> None:
     """Raise InputError for options that contradict each other."""
     folder, reference = options.folder or options.out, options.reference
-    measuring = ("mpi", "hosts", "launches", "time_budget", "out")
+    measuring = ("mpi", "hosts", "launches", "time_budget", "out", "retry")
     given = [f"--{name.replace('_', '-')}" for name in measuring if getattr(options, name) is not None]
     if options.folder and given:
         raise InputError(f"'{folder}' is measured already; leave {joined(given)} out")
     if folder and reference and folder.resolve() == reference.resolve():
         raise InputError(f"'{folder}' would be its own reference; give another folder")
+    check_retry(options.retry, options.out)
 
 
 def exit_code(found: Acceptance, strict: bool) -> int:
@@ -156,7 +158,7 @@ def _measured(options: AcceptOptions) -> ReadFolder:
     folder = options.out or default_folder(plan)
     if visible(str(folder)) != str(folder):
         raise InputError(f"--out '{folder}' has control characters or is not UTF-8; give it a plain name")
-    read, _ = measure(plan, folder)
+    read, _ = measure(plan, folder, retry_failed=options.retry is not None)
     tell(f"results: {folder}")
     return read
 

@@ -42,6 +42,9 @@ MarginPercent = Annotated[
     float, typer.Option(metavar="PERCENT", help="the difference that may be ignored, in per cent")
 ]
 StrictFlag = Annotated[bool, typer.Option("--strict", help="exit with 4 if a verdict is undecided")]
+RetryWord = Annotated[
+    str | None, typer.Option(metavar="failed", help="with --out: measure again what failed there")
+]
 YesFlag = Annotated[
     bool,
     typer.Option("--yes", help="start what the folder names, such as a wrapper, without asking"),
@@ -241,6 +244,15 @@ def listed(words: Sequence[str] | None) -> tuple[str, ...]:
     """List the values of an option that may be repeated; `a,b` is two. In order, each once."""
     parts = (part.strip() for word in words or () for part in word.split(","))
     return tuple(dict.fromkeys(part for part in parts if part))
+
+
+def check_retry(retry: str | None, out: Path | None) -> None:
+    """Raise InputError for a word behind --retry that is unknown, or if there is no folder to retry in."""
+    one_of("--retry", retry, ("failed",))
+    if retry is not None and (out is None or not out.is_dir()):
+        raise InputError(
+            f"--retry {retry} measures again what failed in a folder; give --out DIR that has results"
+        )
 
 
 def one_of(option: str, value: str | None, choices: Sequence[str]) -> None:

@@ -23,7 +23,7 @@ from steelyard.cli.batch import is_batch, run_batch
 from steelyard.cli.bug import bugs_kept_in
 from steelyard.cli.console import err, say_aside, tell
 from steelyard.cli.export import check_format, write_measured
-from steelyard.cli.options import listed, one_of
+from steelyard.cli.options import check_retry, listed, one_of
 from steelyard.cli.refine import measure_rounds
 from steelyard.cli.resume import folder_plan, is_resumed
 from steelyard.cli.run_options import RunOptions
@@ -96,10 +96,7 @@ def run(options: RunOptions) -> None:
     folder = options.out or default_folder(plan)
     if visible(str(folder)) != str(folder):
         raise InputError(f"--out '{folder}' has control characters or is not UTF-8; give it a plain name")
-    if options.retry is not None and (options.out is None or not options.out.is_dir()):
-        raise InputError(
-            f"--retry {options.retry} measures again what failed in a folder; give --out DIR that has results"
-        )
+    check_retry(options.retry, options.out)
     if is_batch(options):
         run_batch(options, plan, folder)
         return
@@ -130,7 +127,6 @@ def planned(options: RunOptions) -> Plan:
     one_of("--yield", options.yield_, ("real", "none"))
     one_of("--paths", options.paths, ("symmetric", "asymmetric"))
     one_of("--keep", options.keep, ("ranks", "sampled", "slowest"))
-    one_of("--retry", options.retry, ("failed",))
     plan = folder_plan(options, options.out) if is_resumed(options) and options.out else _asked(options)
     given = {name: getattr(options, name) for name in ("launches", "launcher", "yield_", "clock", "sync")}
     given |= {

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from steelyard.base.factors import FACTORS
-from steelyard.cli.options import JsonFlag, MpiNames, TimeBudget, YesFlag
+from steelyard.cli.options import JsonFlag, MpiNames, RetryWord, TimeBudget, YesFlag
 from steelyard.launch.batch_systems import BATCH_SYSTEMS
 from steelyard.launch.launchers import LAUNCHERS
 
@@ -304,9 +304,7 @@ class RunOptions:
             "results/NAME-DATE-TIME",
         ),
     ] = None
-    retry: Annotated[
-        str | None, typer.Option(metavar="failed", help="with --out: measure again what failed there")
-    ] = None
+    retry: RetryWord = None
     yes: YesFlag = False
     to: Annotated[
         str | None,

@@ -15,6 +15,8 @@ __all__ = ["CHECKS", "Patient", "examine", "examine_recorded"]
 
 CHECKS = checks_of(machine, settings)
 _OF_INSTALLATIONS = ("engine", "mpi", "mpicc", "compiler")  # installed here; records are of other machines
+# Counted since the machine began: what happened while ranks ran is in the states of their launches.
+_SINCE_IT_BEGAN = ("steal", "throttled", "too-hot")
 
 
 def examine(patient: Patient) -> tuple[Diagnostic, ...]:
@@ -23,11 +25,13 @@ def examine(patient: Patient) -> tuple[Diagnostic, ...]:
 
 
 def examine_recorded(told: Mapping[str, Any], of_system: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
-    """Run the checks on a machine and its settings from a results folder.
+    """Run the checks on a machine and its settings from a results folder, without what the machine counted
+    before it was measured.
 
     Raises msgspec.ValidationError if these are not whole.
     """
     patient = Patient(
         msgspec.convert(told, Machine), (), (), None, msgspec.convert(of_system, SystemSettings, strict=False)
     )
-    return diagnose((row for row in CHECKS if row.name not in _OF_INSTALLATIONS), patient)
+    left_out = (*_OF_INSTALLATIONS, *_SINCE_IT_BEGAN)
+    return diagnose((row for row in CHECKS if row.name not in left_out), patient)

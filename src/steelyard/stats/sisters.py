@@ -5,15 +5,20 @@ nothing. So shuffled launches show the effect of chance on equal places, whateve
 values have (a randomisation test: Fisher, The Design of Experiments, 1935). The largest statistic over all
 places of all tests makes each p hold for the whole family (Westfall and Young, Resampling-Based Multiple
 Testing, 1993).
+
+Places that chance does not make equal may be sound all the same: cores of a node differ lastingly by some per
+cent. So a place is `odd` only if it differs beyond chance, and beyond what its peers differ by (lasting.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from steelyard.stats.lasting import Lasting, odd_places
 
 FloatArray = NDArray[np.float64]
 
@@ -29,22 +34,29 @@ _BATCH = 4_000_000  # values that are shuffled at once
 class Sisters:
     """A test: each place against the median of all of them, in logarithms, shapes (places,).
 
-    `p` is adjusted for all places of all tests; `low`..`high` hold for all of them together.
+    `p` is adjusted for all places of all tests; `low`..`high` hold for all of them together. `odd`: slower
+    beyond chance and beyond what its peers differ by lastingly. `spread`: the standard deviation of the means
+    of sound peers, over launches; `least`: the difference from which a place is odd.
     """
 
     estimate: FloatArray
     low: FloatArray
     high: FloatArray
     p: FloatArray
+    odd: NDArray[np.bool_]
+    spread: float
+    least: float
 
 
 def compare_sisters(
-    tables: Sequence[FloatArray], *, level: float = 0.99, seed: int = 0
+    tables: Sequence[FloatArray], families: Sequence[Hashable] = (), *, level: float = 0.99, seed: int = 0
 ) -> tuple[Sisters, ...]:
     """Compare each place with its sisters, in all tests at once.
 
     tables: of each test the logarithms of the times of each place, shape (launches, places), without gaps.
-    Raises ValueError for fewer than `LEAST_PLACES` or `LEAST_LAUNCHES`.
+    families: of each test its family, in which places differ lastingly by as much, such as the cores of equal
+    hosts; without it each test has its own. Raises ValueError for fewer than `LEAST_PLACES` or
+    `LEAST_LAUNCHES`.
     """
     if any(one.shape[0] < LEAST_LAUNCHES or one.shape[1] < LEAST_PLACES for one in tables):
         raise ValueError(f"{LEAST_PLACES} places and {LEAST_LAUNCHES} launches are needed")
@@ -59,15 +71,39 @@ def compare_sisters(
         largest = np.concatenate([np.abs(_statistic(some)[0]).max(axis=1) for some in _shuffled(one, rng)])
         family[1:] = np.maximum(family[1:], largest)
     bound = float(np.quantile(family[1:], level, method="higher"))
-    return tuple(
-        Sisters(
-            mean[0],
-            mean[0] - bound * scale[0],
-            mean[0] + bound * scale[0],
-            np.mean(family[:, None] >= np.abs(t[0]) * (1 - 1e-12), axis=0),
+    lasting = _lasting([mean[0] for _, mean, _ in seen], families or range(len(tables)), level)
+    found: list[Sisters] = []
+    for (t, mean, scale), (peers, at) in zip(seen, lasting, strict=True):
+        p = np.mean(family[:, None] >= np.abs(t[0]) * (1 - 1e-12), axis=0)
+        found.append(
+            Sisters(
+                estimate=mean[0],
+                low=mean[0] - bound * scale[0],
+                high=mean[0] + bound * scale[0],
+                p=p,
+                odd=(p <= 1 - level) & peers.slow[at],
+                spread=peers.spread,
+                least=peers.least[at],
+            )
         )
-        for t, mean, scale in seen
-    )
+    return tuple(found)
+
+
+def _lasting(
+    means: Sequence[FloatArray], families: Sequence[Hashable], level: float
+) -> list[tuple[Lasting, int]]:
+    """Find what places of each test differ by lastingly: that of its family, and its place in it. All
+    families share the level.
+    """
+    members: dict[Hashable, list[int]] = {}
+    for test, label in enumerate(families):
+        members.setdefault(label, []).append(test)
+    own_level = 1 - (1 - level) / len(members)
+    found = {
+        label: odd_places([means[test] for test in tests], level=own_level, finest=_FINEST)
+        for label, tests in members.items()
+    }
+    return [(found[label], members[label].index(test)) for test, label in enumerate(families)]
 
 
 def _shuffled(own: FloatArray, rng: np.random.Generator) -> Iterator[FloatArray]:

@@ -21,13 +21,14 @@ from steelyard.system.allocation import AllocatedHost
 from steelyard.system.machine import usable_cpus
 
 TAKES = 1.5  # times the mean of all CPUs: a CPU with so many device interrupts takes them
+_KINDS = {"core": "P", "atom": "E"}  # Linux's names of the counters of each kind of core, and Intel's
 # Numbered interrupts that are no devices': timers, counters, calls from other CPUs.
 _NO_DEVICE = re.compile(r"timer|hpet|\bpmu\b|-pmu|\bIPI", re.IGNORECASE)
 
 
 class Cpu(Struct, frozen=True):
     """A hardware thread. Two with the same number of a thing share it; None: shared with nobody,
-    or unknown.
+    or unknown. `kind`: what the kernel says of a processor with several kinds of cores; else empty.
     """
 
     number: int
@@ -37,6 +38,7 @@ class Cpu(Struct, frozen=True):
     node: int = 0
     package: int = 0
     host: str = ""
+    kind: str = ""
 
 
 class Topology(Struct, frozen=True):
@@ -141,12 +143,28 @@ def read_topology(root: str | os.PathLike[str] = "/") -> Topology:
     """Read the topology of the machine whose /proc and /sys are under `root` (a recorded tree, in tests)."""
     base = Path(root)
     online, numbers = usable_cpus(base)
-    cpus = tuple(_from_sysfs(base, number) for number in numbers)
+    kinds = _kinds(base, numbers)
+    cpus = tuple(_from_sysfs(base, number, kinds.get(number, "")) for number in numbers)
     counts = device_interrupts(read_text(base / "proc/interrupts"))
     return Topology(cpus, online, interrupt_cpus(counts, cpus))
 
 
-def _from_sysfs(base: Path, number: int) -> Cpu:
+def _kinds(base: Path, numbers: Sequence[int]) -> dict[int, str]:
+    """Read the kinds of cores of a hybrid processor: `P` and `E` (Intel), `capacity 446` (Arm); none of a
+    processor whose cores are all of one kind.
+    """
+    found: dict[int, str] = {}
+    for number in numbers:
+        capacity = read_text(base / f"sys/devices/system/cpu/cpu{number}/cpu_capacity")
+        if capacity:
+            found[number] = f"capacity {capacity}"
+    for unit in sorted(base.glob("sys/devices/cpu_*/cpus")):
+        name = unit.parent.name.removeprefix("cpu_")
+        found |= dict.fromkeys(told_cpus(read_text(unit)), _KINDS.get(name, name))
+    return found if len({found.get(number, "") for number in numbers}) > 1 else {}
+
+
+def _from_sysfs(base: Path, number: int, kind: str) -> Cpu:
     folder = base / f"sys/devices/system/cpu/cpu{number}"
     topology = folder / "topology"
     siblings = read_text(topology / "core_cpus_list") or read_text(topology / "thread_siblings_list")
@@ -168,6 +186,7 @@ def _from_sysfs(base: Path, number: int) -> Cpu:
         l3=caches.get("3"),
         node=min(nodes, default=0),
         package=read_number(topology / "physical_package_id") or 0,
+        kind=kind,
     )
 
 

@@ -1,0 +1,93 @@
+"""What is said of few launches, of failures and of settings, and the commands that go on."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from made_machine import machine, weighed
+from make_records import MACHINE, FakePoint, steady
+from steelyard.accept import Acceptance, Topic, Weighed, accept
+from steelyard.records.schema import End
+
+FAULTS: dict[str, dict[str, Any]] = {
+    "floor": {"mpi_ns": 9000.0},
+    "noise": {"lost": 0.03},
+    "protocol": {"eager": 64},
+    "cores": {"slow_core": 2.0},
+    "links": {"slow_link": 2.0},
+    "roofs": {"mpi_ns": 20.0},
+}
+
+
+def topic(found: Acceptance, name: str) -> Topic:
+    """What is said of a topic."""
+    return next(one for one in found.topics if one.topic == name)
+
+
+def folder(path: Path, launches: int, planned: int | None = None, **fault: Any) -> Weighed:
+    """A machine, of which so many launches were measured, of so many that were planned."""
+    plan = {"name": "acceptance", "launches": planned or launches}
+    return weighed(path, machine(**fault), launches=launches, plan=plan)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("launches", [1, 2, 4])
+def test_fewer_than_five_launches_show_no_fault(tmp_path: Path, name: str, launches: int) -> None:
+    """A floor that one launch missed once had a node taken out of use."""
+    found = accept(folder(tmp_path / "out", launches, 10, **FAULTS[name]))
+    assert topic(found, name).verdict == "cannot tell"
+    assert found.verdict == "cannot tell"
+    assert topic(found, name).remedy.endswith(f"steelyard run --out {tmp_path / 'out'}")
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_five_launches_show_it(tmp_path: Path, name: str) -> None:
+    assert topic(accept(folder(tmp_path / "out", 5, **FAULTS[name])), name).verdict == "not well"
+
+
+def test_a_fault_of_few_launches_is_told_as_what_was_seen(tmp_path: Path) -> None:
+    said = topic(accept(folder(tmp_path / "out", 1, mpi_ns=9000.0)), "floor")
+    assert said.evidence.endswith("That was seen in 1 launch; fewer than 5 show no fault.")
+    assert said.remedy.endswith(f"machine: steelyard run --out {tmp_path / 'out'} --launches 10")
+
+
+def test_one_wrong_answer_is_a_fault_of_one_launch(tmp_path: Path) -> None:
+    points = machine()
+    end = End(point=0, status="failed", why="wrong: rank 1, byte 3")
+    points[0].ends[1] = end
+    plan = {"name": "acceptance", "launches": 1}
+    said = topic(accept(weighed(tmp_path / "out", points, launches=1, plan=plan)), "answers")
+    assert said.verdict == "not well"
+    words = shlex.split(said.remedy[said.remedy.index("steelyard run") :])
+    assert words == ["steelyard", "run", "--out", str(tmp_path / "out"), "--retry", "failed"]
+
+
+def test_what_was_not_measured_is_measured_by_what_is_said(tmp_path: Path) -> None:
+    """The plan acceptance sends nobody to itself in a circle."""
+    plan = {"name": "acceptance", "launches": 10}
+    points = [FakePoint("mpi.pingpong", steady(300.0, count=100))]
+    found = accept(weighed(tmp_path / "out", points, launches=2, plan=plan))
+    cut = topic(found, "noise")
+    assert cut.remedy == f"Measure what is left of the plan: steelyard run --out {tmp_path / 'out'}"
+    whole = accept(weighed(tmp_path / "whole", points, launches=10, plan=plan))
+    assert topic(whole, "noise").remedy.endswith(f"steelyard show {tmp_path / 'whole'}")
+    other = accept(weighed(tmp_path / "other", points, launches=2, plan=plan, name="quick"))
+    assert topic(other, "noise").remedy == "The plan acceptance measures it: steelyard accept"
+
+
+def test_what_the_machine_counted_since_it_began_is_no_fault(tmp_path: Path) -> None:
+    """Steal, a limit that stopped it, heat: what happened while ranks ran is in their states."""
+    told = weighed(tmp_path / "out", machine(), machine=MACHINE)
+    settings = {"steal_share": 0.009, "quota_periods": [100, 3], "throttles": 12}
+    files = tuple(
+        structs.replace(file, job=structs.replace(file.job, settings=settings))
+        for file in told.measured.files
+    )
+    seen = replace(told, measured=structs.replace(told.measured, files=files))
+    assert topic(accept(seen), "settings").verdict == "well"

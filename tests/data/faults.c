@@ -1,14 +1,16 @@
-/* A library to preload that spoils one call of MPI, or ends or stops the rank that makes it. Variables:
+/* A library to preload that spoils calls of MPI, or ends or stops the rank that makes them.
  *
- * FAULT_CALL: its name, as MPI_Put.
- * FAULT_KIND: drop, late (made when the next call is), duplicate, truncate (an element less), shift (a byte
+ * FAULTS has the faults, with `;` between them, each as `call=MPI_Put,kind=drop,at=3,rank=0`. Its words:
+ *
+ * call: its name, as MPI_Put.
+ * kind: drop, late (made when the next call is), duplicate, truncate (an element less), shift (a byte
  * further, at the target or in what is sent), corrupt (the first byte), delay (10 ms before it), kill, hang.
- * FAULT_THREAD: only those of one thread of a rank count, from 0, as they first make such a call; -1 is each.
- * FAULT_AT: which of them, from 1; those of all threads of a rank are counted together.
- * FAULT_EVERY: 1 is that one and all after it.
- * FAULT_BYTES: only those that move so many bytes count.
- * FAULT_BYTE: which byte is corrupted, from 0, the first one where it is not given.
- * FAULT_RANK: of which rank; -1, or not given, is each.
+ * bytes: only those that move so many bytes count, so that faults of one launch meet their own test cases.
+ * byte: which byte is corrupted, from 0, the first one where it is not given.
+ * rank: of which rank; each where it is not given.
+ * thread: only those of one thread of a rank count, from 0, as they first make such a call.
+ * at: which of them, from 1; those of all threads of a rank are counted together.
+ * every: 1 is that one and all after it.
  *
  * A call with a request that is spoiled is made without one. What is fetched and corrupted are bytes. What
  * MPI_Startall sends, and MPI_Neighbor_alltoallw to its first neighbour, is only corrupted: where it lies. So
@@ -28,36 +30,60 @@ enum kind { NONE, DROP, LATE, DUPLICATE, TRUNCATE, SHIFT, CORRUPT, DELAY, KILL, 
 static const char *const words[KINDS] = {"none",  "drop",    "late",  "duplicate", "truncate",
                                          "shift", "corrupt", "delay", "kill",      "hang"};
 
-static struct {
+enum { MOST_FAULTS = 64, ANY = -1 };
+static struct fault {
     const char *call;
     enum kind kind;
-    long bytes, byte, at, rank, thread;
-    bool every;
-} wanted;
+    long bytes, byte, at, rank, thread, every;
+    atomic_long calls, threads; /* that count, so far */
+} faults[MOST_FAULTS];
+static int fault_count;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_long calls, threads;
-static _Thread_local long thread = -1; /* the number of this one */
+static _Thread_local long numbers[MOST_FAULTS]; /* of this thread, from 1, among those that a fault counts */
 
-static long number(const char *name, long absent)
+static enum kind kind_of(const char *word)
 {
-    const char *text = getenv(name);
-    return text ? strtol(text, NULL, 10) : absent;
+    for (int k = 0; k < KINDS; ++k)
+        if (strcmp(word, words[k]) == 0)
+            return (enum kind)k;
+    abort();
+}
+
+/* Take `name=value` into a fault. */
+static void read_word(struct fault *f, char *word)
+{
+    const struct {
+        const char *name;
+        long *number;
+    } known[] = {{"bytes", &f->bytes}, {"byte", &f->byte},     {"at", &f->at},
+                 {"rank", &f->rank},   {"thread", &f->thread}, {"every", &f->every}};
+    char *value = strchr(word, '=');
+    if (!value)
+        abort();
+    *value++ = '\0';
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
+        if (strcmp(word, known[i].name) == 0)
+            *known[i].number = strtol(value, NULL, 10);
+    if (strcmp(word, "call") == 0)
+        f->call = value;
+    if (strcmp(word, "kind") == 0)
+        f->kind = kind_of(value);
 }
 
 static void read_wishes(void)
 {
-    const char *call = getenv("FAULT_CALL"), *kind = getenv("FAULT_KIND");
-    wanted.call = call ? call : "";
-    for (int k = 0; kind && k < KINDS; ++k)
-        if (strcmp(kind, words[k]) == 0)
-            wanted.kind = (enum kind)k;
-    wanted.bytes = number("FAULT_BYTES", -1);
-    wanted.byte = number("FAULT_BYTE", 0);
-    wanted.at = number("FAULT_AT", 1);
-    wanted.rank = number("FAULT_RANK", -1);
-    wanted.thread = number("FAULT_THREAD", -1);
-    wanted.every = number("FAULT_EVERY", 0) != 0;
+    const char *wish = getenv("FAULTS");
+    char *text = wish ? strdup(wish) : NULL, *rest = NULL; /* names stay in it */
+    for (char *one = text ? strtok_r(text, ";", &rest) : NULL; one; one = strtok_r(NULL, ";", &rest)) {
+        if (fault_count == MOST_FAULTS)
+            abort();
+        struct fault *f = &faults[fault_count++];
+        f->call = "", f->bytes = ANY, f->at = 1, f->rank = ANY, f->thread = ANY;
+        char *further = NULL;
+        for (char *word = strtok_r(one, ",", &further); word; word = strtok_r(NULL, ",", &further))
+            read_word(f, word);
+    }
 }
 
 static void wait_ms(long ms)
@@ -65,29 +91,38 @@ static void wait_ms(long ms)
     nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
 }
 
-/* What is to become of this call, which moves so many bytes. */
-static enum kind meet(const char *call, long bytes)
+/* Is it this call, which moves so many bytes, that a fault is for? */
+static bool is_met(int i, const char *call, long bytes, int rank)
+{
+    struct fault *f = &faults[i];
+    if (f->kind == NONE || strcmp(call, f->call) != 0 || (f->bytes != ANY && bytes != f->bytes))
+        return false;
+    if (numbers[i] == 0)
+        numbers[i] = atomic_fetch_add(&f->threads, 1) + 1;
+    if (f->thread != ANY && numbers[i] != f->thread + 1)
+        return false;
+    const long which = atomic_fetch_add(&f->calls, 1) + 1;
+    return (f->rank == ANY || rank == f->rank) && (which == f->at || (which > f->at && f->every != 0));
+}
+
+/* What is to become of this call: the fault that spoils it, NULL if none does. */
+static const struct fault *meet(const char *call, long bytes)
 {
     pthread_once(&once, read_wishes);
-    if (wanted.kind == NONE || strcmp(call, wanted.call) != 0 || (wanted.bytes >= 0 && bytes != wanted.bytes))
-        return NONE;
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (thread < 0)
-        thread = atomic_fetch_add(&threads, 1);
-    if (wanted.thread >= 0 && thread != wanted.thread)
-        return NONE;
-    const long which = atomic_fetch_add(&calls, 1) + 1;
-    if ((wanted.rank >= 0 && rank != wanted.rank) || which < wanted.at ||
-        (which > wanted.at && !wanted.every))
-        return NONE;
-    if (wanted.kind == DELAY)
+    const struct fault *found = NULL;
+    for (int i = 0; i < fault_count; ++i)
+        if (is_met(i, call, bytes, rank))
+            found = &faults[i];
+    const enum kind kind = found ? found->kind : NONE;
+    if (kind == DELAY)
         wait_ms(10);
-    if (wanted.kind == KILL)
+    if (kind == KILL)
         kill(getpid(), SIGKILL);
-    while (wanted.kind == HANG)
+    while (kind == HANG)
         wait_ms(1000);
-    return wanted.kind == DELAY ? NONE : wanted.kind;
+    return kind == DELAY ? NULL : found;
 }
 
 /* ---- calls ---- */
@@ -153,14 +188,14 @@ static size_t bytes_of(const struct args *a)
 }
 
 /* The same with another byte; nobody frees it. */
-static const void *corrupted(const struct args *a)
+static const void *corrupted(const struct args *a, long byte)
 {
     const size_t bytes = bytes_of(a);
     unsigned char *copy = malloc(bytes > 0 ? bytes : 1);
     if (!copy)
         abort();
     memcpy(copy, a->origin, bytes);
-    copy[wanted.byte] ^= 0xff;
+    copy[byte] ^= 0xff;
     return copy;
 }
 
@@ -180,9 +215,10 @@ static int spoil(const char *name, struct args a, make *plain, make *whole)
     if (late.make && late.args.win == a.win && late.args.comm == a.comm)
         late.make(&late.args);
     late.make = NULL; /* of another window, which may be gone, it is never made */
-    const enum kind kind = meet(name, (long)bytes_of(&a));
-    if (kind == NONE)
+    const struct fault *fault = meet(name, (long)bytes_of(&a));
+    if (!fault)
         return whole(&a);
+    const enum kind kind = fault->kind;
     if (a.request)
         *a.request = MPI_REQUEST_NULL;
     if (kind == LATE) {
@@ -202,7 +238,7 @@ static int spoil(const char *name, struct args a, make *plain, make *whole)
     if (kind == CORRUPT && !a.origin)
         return fetch_corrupted(a, plain);
     if (kind == CORRUPT)
-        a.origin = corrupted(&a);
+        a.origin = corrupted(&a, fault->byte);
     return plain(&a);
 }
 
@@ -319,8 +355,9 @@ int MPI_Sendrecv(const void *o, int n, MPI_Datatype t, int peer, int tag, void *
 /* One byte of it, in place: those who send it have it anew each time. */
 static void spoil_in_place(const char *name, const void *data, long bytes)
 {
-    if (meet(name, bytes) == CORRUPT)
-        ((unsigned char *)(uintptr_t)data)[wanted.byte] ^= 0xff;
+    const struct fault *fault = meet(name, bytes);
+    if (fault && fault->kind == CORRUPT)
+        ((unsigned char *)(uintptr_t)data)[fault->byte] ^= 0xff;
 }
 
 int MPI_Neighbor_alltoallw(const void *o, const int n[], const MPI_Aint at[], const MPI_Datatype t[], void *r,

@@ -30,3 +30,8 @@ def build_preloaded(engine: Engine, source: Path, folder: Path) -> Path:
     if done.code != 0:
         pytest.skip(f"no shared object can be built with {mpicc}: {done.err}")
     return library
+
+
+def fault_words(call: str, kind: str, **more: int) -> str:
+    """A fault, as tests/data/faults.c reads it."""
+    return ",".join((f"call={call}", f"kind={kind}", *(f"{name}={value}" for name, value in more.items())))

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from campaigns import run_plan, setup_of
 from further import further
 from points import engine_of, measure, mpi_or_skip
-from preloaded import build_preloaded
+from preloaded import build_preloaded, fault_words
 from steelyard.cli.show import read_results
 from steelyard.engines.mpi import Mpi
 from steelyard.models.functionality import HANG, PASSED, SIGNAL, WRONG, outcome_of
@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.ours, pytest.mark.xdist_group("waits")]
 
 _SOURCE = Path(__file__).parent.parent / "data" / "faults.c"
 
-# The op, the call of rank 0 that is spoiled, how, which one -> what becomes of the test case.
+# The op with its parameters, the call of rank 0 that is spoiled, how, which one -> what becomes of it.
 _BYTES = 72
 # 50: amid the warm-up, in which repetitions are looked at one by one for a while.
 _FIRST, _THIRD, _FOURTH = 1, 3, 4  # the first is before all repetitions; a check of messages sends one, too
@@ -37,9 +37,8 @@ _CASES: list[_Case] = [
     ("mpi.put", "MPI_Put", "corrupt", _THIRD, WRONG),
     ("mpi.put", "MPI_Put", "shift", 50, WRONG),
     ("mpi.accumulate", "MPI_Accumulate", "drop", 50, WRONG),
-    ("mpi.fetch_and_op", "MPI_Fetch_and_op", "duplicate", 50, WRONG),
+    ("mpi.fetch_and_op type=float", "MPI_Fetch_and_op", "duplicate", 50, WRONG),
     ("mpi.put", "MPI_Put", "kill", 50, SIGNAL),
-    ("mpi.put", "MPI_Put", "hang", 50, HANG),
     ("mpi.put", "MPI_Put", "delay", 2, PASSED),
     ("mpi.put.bandwidth", "MPI_Put", "truncate", 3, WRONG),
     ("mpi.put.bibandwidth", "MPI_Put", "shift", 2, WRONG),
@@ -54,83 +53,92 @@ _CASES: list[_Case] = [
     ("mpi.get_accumulate", "MPI_Get_accumulate", "late", _FIRST, WRONG),
     ("mpi.rget_accumulate", "MPI_Rget_accumulate", "truncate", _FIRST, WRONG),
     ("mpi.fetch_and_op", "MPI_Fetch_and_op", "duplicate", _FIRST, WRONG),
-    ("mpi.compare_and_swap", "MPI_Compare_and_swap", "drop", _FIRST, WRONG),
+    ("mpi.compare_and_swap window=create", "MPI_Compare_and_swap", "drop", _FIRST, WRONG),  # see points.py
     ("mpi.pingpong", "MPI_Send", "corrupt", _FIRST, WRONG),
     ("mpi.pingpong", "MPI_Send", "truncate", _FOURTH, WRONG),
-    ("mpi.pingpong", "MPI_Send", "drop", 50, HANG),
     ("mpi.bandwidth", "MPI_Isend", "shift", 64, WRONG),  # the last of the first window
 ]
-
-
-def _measure(library: Path, op: str, call: str, kind: str, at: int) -> Measure:
-    """The op and one after it, in a launch of their own."""
-    params: dict[str, float | str] = {"count": 3.0, "reps": 20.0}
-    if op == "mpi.compare_and_swap":
-        params["window"] = "create"  # see BROKEN_IN_OPENMPI_4
-    fault = {"FAULT_CALL": call, "FAULT_KIND": kind, "FAULT_AT": str(at), "FAULT_RANK": "0"}
-    if call in ("MPI_Send", "MPI_Isend"):
-        fault["FAULT_BYTES"] = str(_BYTES)  # and no message of the engine itself
-    return Measure(
-        ops=(op, "self.empty"),
-        bytes=_BYTES,
-        ranks=2,
-        engine="mpi",
-        rule="fixed",
-        params=params,
-        env={"LD_PRELOAD": str(library), **fault},
-    )
-
-
+# Each is waited for, and ends its launch.
+_HANGS: list[_Case] = [
+    ("mpi.pingpong", "MPI_Send", "drop", 50, HANG),
+    ("mpi.put", "MPI_Put", "hang", 50, HANG),
+]
 # A call of several threads, which of them alone is spoiled, how, which of its own -> what becomes of it.
-_OF_THREADS: list[tuple[str, str, str, int, str]] = [
+_OF_THREADS: list[_Case] = [
     ("mpi.mt.put", "MPI_Put", "corrupt", 5, WRONG),
     ("mpi.mt.get", "MPI_Get", "drop", _FIRST, WRONG),
     ("mpi.mt.accumulate", "MPI_Accumulate", "drop", 50, WRONG),
     ("mpi.mt.put", "MPI_Put", "kill", 50, SIGNAL),
-    ("mpi.mt.put", "MPI_Put", "hang", 50, HANG),
 ]
+_HANGS_OF_THREADS: list[_Case] = [("mpi.mt.put", "MPI_Put", "hang", 50, HANG)]
+# Bytes of the elements of calls that move one.
+_ELEMENTS = {
+    "mpi.fetch_and_op": 8,
+    "mpi.fetch_and_op type=float": 4,
+    "mpi.compare_and_swap window=create": 8,
+}
+
+
+def _size(cases: Sequence[_Case], number: int) -> int:
+    """How many bytes a case moves: those of no other, and of no message of the engine itself."""
+    return _ELEMENTS.get(cases[number][0], _BYTES + 16 * number)
+
+
+def _measures(library: Path, cases: Sequence[_Case], threads: int = 1, **more: int) -> list[Measure]:
+    """The test cases, and one without a fault: as one launch, which goes on with the others after each."""
+    faults = [
+        fault_words(call, kind, at=at, rank=0, bytes=_size(cases, number), **more)
+        for number, (_, call, kind, at, _) in enumerate(cases)
+    ]
+    env: dict[str, str | tuple[str, ...]] = {"LD_PRELOAD": str(library), "FAULTS": ";".join(faults)}
+    sound = "mpi.pingpong" if threads == 1 else "mpi.mt.pingpong"
+    usual = Measure(
+        ops=(sound,), bytes=8, ranks=2, threads=threads, engine="mpi", rule="fixed", env=env,
+        params={"count": 3.0, "reps": 20.0},
+    )  # fmt: skip
+    measures = [usual]
+    for number, (words, *_) in enumerate(cases):
+        op, *given = words.split()
+        params = {**usual.params, **dict(word.split("=") for word in given)}
+        size = None if words in _ELEMENTS else _size(cases, number)
+        measures.append(replace(usual, ops=(op,), bytes=size, params=params))
+    return measures
 
 
 def _plan(measures: Sequence[Measure], hang_after: str) -> Plan:
     return Plan(measure=tuple(measures), launches=1, seed=1, oversubscribe=True, hang_after=hang_after)
 
 
-def _cases_for(mpi: Mpi) -> list[_Case]:
-    """All under one MPI, every third under others: what is tested is ours, and a launch takes its time."""
-    return _CASES if mpi.family == "openmpi" else _CASES[len(mpi.name) % 3 :: 3]
+def _are_caught(folder: Path, mpi: Mpi, cases: Sequence[_Case], plan: Plan) -> None:
+    run_plan(folder, plan, setup_of(mpi))
+    sound, *found = results(folder)
+    assert sound.status == "ok"
+    for (words, call, kind, at, outcome), row in zip(cases, found, strict=True):
+        assert row.op == words.split()[0]
+        assert outcome_of(row.launches[0]) == outcome, (words, call, kind, at, row.why)
+        if outcome == WRONG and row.threads > 1:
+            assert re.search(r"^wrong: rank [01]: thread [01]: .* should be ", row.why or ""), row.why
 
 
 def test_every_fault_is_caught_and_told_from_others(tmp_path: Path, mpi: Mpi) -> None:
-    """Those that hang are waited for; for the others there is time to start on a machine that is busy."""
+    """Those that do not hang have time to start on a machine that is busy."""
     library = build_preloaded(engine_of(mpi), _SOURCE, tmp_path)
-    for hangs, hang_after in ((True, "5s"), (False, "60s")):
-        cases = [case for case in _cases_for(mpi) if (case[-1] == HANG) is hangs]
-        if not cases:
-            continue
-        plan = _plan([_measure(library, *case[:-1]) for case in cases], hang_after)
-        out = tmp_path / hang_after
-        run_plan(out, plan, setup_of(mpi))
-        rows = results(out)
-        assert [row.status for row in rows if row.op == "self.empty"] == ["ok"] * len(cases)
-        found = [row for row in rows if row.op != "self.empty"]
-        for (op, call, kind, at, outcome), row in zip(cases, found, strict=True):
-            assert (row.op, row.env["FAULT_CALL"]) == (op, call)
-            assert outcome_of(row.launches[0]) == outcome, (op, call, kind, at, row.why)
+    _are_caught(tmp_path / "out", mpi, _CASES, _plan(_measures(library, _CASES), "60s"))
 
 
-def test_a_fault_of_one_thread_is_caught(tmp_path: Path) -> None:
+@pytest.mark.parametrize("case", [_HANGS[0], *map(further, _HANGS[1:])])
+def test_a_call_that_never_ends_is_a_hang(tmp_path: Path, mpi: Mpi, case: _Case) -> None:
+    library = build_preloaded(engine_of(mpi), _SOURCE, tmp_path)
+    _are_caught(tmp_path / "out", mpi, [case], _plan(_measures(library, [case]), "5s"))
+
+
+@pytest.mark.parametrize("cases", [_OF_THREADS, further(_HANGS_OF_THREADS)])
+def test_a_fault_of_one_thread_is_caught(tmp_path: Path, cases: Sequence[_Case]) -> None:
     """Of two of a rank; where data are wrong the sentence says whose."""
     mpi = mpi_or_skip("openmpi")
     library = build_preloaded(engine_of(mpi), _SOURCE, tmp_path)
-    measures = [_measure(library, *case[:-1]) for case in _OF_THREADS]
-    measures = [
-        replace(one, ops=one.ops[:1], threads=2, env={**one.env, "FAULT_THREAD": "1"}) for one in measures
-    ]
-    run_plan(tmp_path / "out", _plan(measures, "10s"), setup_of(mpi))
-    for (*case, outcome), row in zip(_OF_THREADS, results(tmp_path / "out"), strict=True):
-        assert outcome_of(row.launches[0]) == outcome, (case, row.why)
-        if outcome == WRONG:
-            assert re.search(r"^wrong: rank [01]: thread [01]: .* should be ", row.why or ""), row.why
+    measures = _measures(library, cases, threads=2, thread=1)
+    _are_caught(tmp_path / "out", mpi, cases, _plan(measures, "10s" if cases is _HANGS_OF_THREADS else "60s"))
 
 
 # Rank 0 has a wrong bit in each sum, from one call on.
@@ -195,9 +203,8 @@ def _spoiled(
     """How the test case ends of which rank 0's at-th call is spoiled."""
     engine = engine_of(mpi_or_skip("openmpi"))
     library = build_preloaded(engine, _SOURCE, tmp_path)
-    fault = (f"FAULT_CALL={call}", f"FAULT_KIND={kind}", "FAULT_RANK=0", f"FAULT_AT={at}")
-    sized = [f"FAULT_{word.upper()}" for word in words.split() if word.startswith("bytes=")]
-    before = ("env", *fault, *sized, f"LD_PRELOAD={library}")
+    sized = {name: int(number) for name, number in re.findall(r"(bytes)=(\d+)", words)}
+    before = ("env", f"FAULTS={fault_words(call, kind, at=at, rank=0, **sized)}", f"LD_PRELOAD={library}")
     line = f"{line} {words} rule=fixed count=10 check=sample"
     threads = 2 if "threads=2" in line else 1
     records = measure(engine, 2, threads, [line], tmp_path / f"{at}.jsonl", before)

@@ -13,7 +13,7 @@ import pytest
 from further import further
 from kernels import check_kernels, ends_of, kernel_lines
 from points import engine_of, measure
-from preloaded import build_preloaded
+from preloaded import build_preloaded, fault_words
 from steelyard.base.errors import InputError
 from steelyard.engines.build import Engine
 from steelyard.engines.mpi import choose_mpi
@@ -88,8 +88,7 @@ def _faulty(choice: str, folders: pytest.TempPathFactory) -> tuple[Engine, Path]
 
 
 def _before(library: Path, call: str, kind: str, **more: int) -> tuple[str, ...]:
-    fault = {"CALL": call, "KIND": kind, "RANK": 0, **more}
-    return ("env", *(f"FAULT_{name}={value}" for name, value in fault.items()), f"LD_PRELOAD={library}")
+    return ("env", f"FAULTS={fault_words(call, kind, rank=0, **more)}", f"LD_PRELOAD={library}")
 
 
 @pytest.mark.parametrize(("app", "backend", "call"), _SPOILED)
@@ -100,7 +99,7 @@ def test_one_wrong_byte_of_one_message_is_a_wrong_answer(
     case, size, which, byte, why = _APPS[app]
     lines = kernel_lines([f"{case} backend={backend}"])
     at = _TOGETHER if call == "MPI_Neighbor_alltoallw" else which
-    before = _before(library, call, "corrupt", AT=at, BYTES=size, BYTE=byte)
+    before = _before(library, call, "corrupt", at=at, bytes=size, byte=byte)
     (end,) = ends_of(measure(engine, 2, 1, lines, tmp_path / "out.jsonl", before))
     assert end.status == "failed"
     assert (end.why or "").startswith("wrong: rank ")
@@ -113,7 +112,7 @@ def test_one_wrong_byte_of_a_partitioned_message_is_a_wrong_answer(
 ) -> None:
     engine, library = faulty_of_mpi_4
     lines = kernel_lines([f"{_WHOLE[app]} backend=partitioned"])
-    before = _before(library, "MPI_Startall", "corrupt", AT=7, BYTE=_FIRST)
+    before = _before(library, "MPI_Startall", "corrupt", at=7, byte=_FIRST)
     (end,) = ends_of(measure(engine, 2, 1, lines, tmp_path / "out.jsonl", before))
     assert end.status == "failed"
     assert (end.why or "").startswith("wrong: rank ")
@@ -126,7 +125,7 @@ def test_one_wrong_byte_that_a_thread_moves_is_a_wrong_answer(
     """Messages are cut, so that each thread has a piece: the 27th piece is spoiled, whoever moves it."""
     engine, library = faulty
     lines = kernel_lines([f"{_WHOLE[app]} backend={backend}"])
-    before = _before(library, call, "corrupt", AT=27, BYTE=_FIRST)
+    before = _before(library, call, "corrupt", at=27, byte=_FIRST)
     (end,) = ends_of(measure(engine, 2, 2, lines, tmp_path / "out.jsonl", before))
     assert end.status == "failed"
     assert (end.why or "").startswith("wrong: rank ")
@@ -142,7 +141,7 @@ def test_without_a_fault_they_are_right(faulty: tuple[Engine, Path], tmp_path: P
 def test_a_run_with_other_bits_than_the_first_is_wrong(faulty: tuple[Engine, Path], tmp_path: Path) -> None:
     """The last bits of a sum over ranks hardly change the answer: it is what conjugate gradients promise."""
     engine, library = faulty
-    before = _before(library, "MPI_Allreduce", "corrupt", AT=7, BYTES=8, BYTE=_LAST)
+    before = _before(library, "MPI_Allreduce", "corrupt", at=7, bytes=8, byte=_LAST)
     (end,) = ends_of(measure(engine, 2, 1, kernel_lines([_HPCCG]), tmp_path / "out.jsonl", before))
     assert end.status == "failed"
     assert "differs in its bits from that of the first one" in (end.why or "")
@@ -155,7 +154,7 @@ def test_an_exchange_that_is_always_wrong_is_wrong_and_the_others_are_right(
     engine, library = faulty
     ways = ("nonblocking", "fence", "persistent", "flush", "blocking")
     lines = kernel_lines([f"{_HPCCG} backend={way}" for way in ways])
-    before = _before(library, "MPI_Put", "corrupt", BYTES=_FACE, BYTE=_LAST, EVERY=1)
+    before = _before(library, "MPI_Put", "corrupt", bytes=_FACE, byte=_LAST, every=1)
     ends = ends_of(measure(engine, 2, 1, lines, tmp_path / "out.jsonl", before))
     assert [end.status for end in ends] == ["ok", "failed", "ok", "failed", "ok"]
     for end in (ends[1], ends[3]):

@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from types import ModuleType
 
 import numpy as np
 import pytest
 
+from loaded import load_benchmark
 from pages import ROOT
-
-
-def _load(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module", autouse=True)
 def tables() -> ModuleType:
     """What the benchmarks import from each other."""
-    return _load("coverage_table")
+    return load_benchmark("coverage_table")
 
 
 @pytest.fixture(scope="module")
 def derived() -> ModuleType:
-    return _load("coverage_derived")
+    return load_benchmark("coverage_derived")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +56,7 @@ def test_what_the_page_names_as_too_narrow_is(derived: ModuleType) -> None:
 
 
 def test_intervals_inside_a_launch_and_over_launches() -> None:
-    coverage = _load("coverage")
+    coverage = load_benchmark("coverage")
     world, truth = coverage.INSIDE["independent, lognormal 30 %"]
     assert coverage.inside_row(world, truth, coverage.LONG, 100).held >= 0.90
     world, truth = coverage.OVER["lognormal 3 %"]
@@ -80,7 +70,7 @@ def test_intervals_inside_a_launch_and_over_launches() -> None:
 @pytest.mark.parametrize("dwell", [300, 3000])
 def test_regimes_that_a_launch_has_seen_are_modes(dwell: int) -> None:
     """All of 60 launches; 95 % of values hold, 85 % and more in all but 1 of 100 tests of 30 and more."""
-    coverage = _load("coverage")
+    coverage = load_benchmark("coverage")
     world, _ = coverage.INSIDE[f"regimes 70/30 x 2, {dwell} samples each"]
     seen, found, fast, _ = coverage.seen_row(world, coverage.LONG, 100)
     assert seen > 0.3
@@ -91,7 +81,7 @@ def test_regimes_that_a_launch_has_seen_are_modes(dwell: int) -> None:
 def test_all_intervals_of_a_comparison_hold_together(derived: ModuleType) -> None:
     """99 % of comparisons: 27 of 30 and more in all but 1 of 5000 tests; nights likewise."""
     assert derived
-    compared = _load("coverage_compare")
+    compared = load_benchmark("coverage_compare")
     assert compared.arms_held(compared.ARMS["and modes 70/30 x 2"], 8, 30).held >= 0.9
     assert compared.tonight_held(12, 30).held >= 0.9
     found, dated, inside = compared.changes_held(30, 3)
@@ -100,7 +90,7 @@ def test_all_intervals_of_a_comparison_hold_together(derived: ModuleType) -> Non
 
 def test_folders_know_nothing_of_what_an_hour_adds(derived: ModuleType) -> None:
     assert derived
-    compared = _load("coverage_compare")
+    compared = load_benchmark("coverage_compare")
     assert compared.arms_held(compared.FOLDERS["an hour adds 3 %"], 12, 30, by_turns=False).held >= 0.9
     assert compared.arms_held(compared.FOLDERS["an hour adds 10 %"], 12, 30, by_turns=False).held < 0.5
 
@@ -108,7 +98,7 @@ def test_folders_know_nothing_of_what_an_hour_adds(derived: ModuleType) -> None:
 def test_a_confirmation_keeps_its_promise_whatever_nights_are(derived: ModuleType) -> None:
     """A walk misleads the history alone; launches by turns tonight know nothing of it: 1 % of 6 rounds."""
     assert derived
-    nights = _load("coverage_nights")
+    nights = load_benchmark("coverage_nights")
     walk = nights.WORLDS["a walk of 1 % a night"]
     assert nights.nothing_changed(walk, 12, 6)["after the confirmation"] <= 1 / 6
     independent = nights.WORLDS["independent"]
@@ -118,7 +108,7 @@ def test_a_confirmation_keeps_its_promise_whatever_nights_are(derived: ModuleTyp
 def test_arms_find_what_they_were_designed_to_find(derived: ModuleType) -> None:
     """90 % of 40 slowed test cases: 30 and more in all but 1 of 500 tests. Folders seldom tell."""
     assert derived
-    power = _load("power_compare")
+    power = load_benchmark("power_compare")
     assert power.arms_found(power.NOISES["scatter 3 %"], 0.10, 12, 100, 8) >= 0.75
     said = power.folders_said(0.03, 0.10, 12, 4)
     assert said.count("cannot tell") > len(said) / 2
@@ -128,7 +118,7 @@ def test_arms_find_what_they_were_designed_to_find(derived: ModuleType) -> None:
 def test_recorded_launches_are_cut_into_windows_and_slowed(derived: ModuleType) -> None:
     """Of two quiet test cases the slowed one is found, nothing is called the same that is 10 % slower."""
     assert derived
-    power = _load("power_compare")
+    power = load_benchmark("power_compare")
     rng = np.random.default_rng(5)
     seen = power.Recorded(("a", "b"), tuple(0.01 * rng.standard_normal((2, 36, 2))))
     windows = seen.windows(12)

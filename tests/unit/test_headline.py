@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from steelyard.compare.answer import CANNOT_TELL, SLOWER
 from steelyard.compare.headline import headline
@@ -94,6 +95,7 @@ def test_two_mpis_are_compared_and_the_first_has_numbers() -> None:
 
 def test_a_ratio_whose_interval_is_wide_is_counted_and_not_claimed() -> None:
     rows = [pingpong(8, 200), pingpong(8, 300, mpi=B), pingpong(64, 200, 3.0), pingpong(64, 1560, 3.0, mpi=B)]
+    rows = [replace(one, launches=()) for one in rows]  # the ends of both intervals alone
     (sentence,) = [one for one in said(rows).splitlines() if "MPICH" in one]
     assert "takes 1.50 times as long as Open MPI 4.1.4 where that is certain" in sentence
     assert "7.8" not in said(rows)

@@ -7,12 +7,9 @@ import math
 
 import numpy as np
 import pytest
-from msgspec.structs import replace
 
 from macro_rows import row
 from steelyard.models.ratios import folder_ratios, mpi_ratios
-from steelyard.results.facets import Modes
-from steelyard.results.facets.modes import RowMode
 from steelyard.show.rivals import ratio_cells
 
 
@@ -70,20 +67,6 @@ def test_the_interval_holds_the_ratio_that_it_stands_beside() -> None:
     assert found.high is not None
     assert found.low <= found.value <= found.high
     assert math.isfinite(found.high)
-
-
-@pytest.mark.parametrize(
-    ("typical", "values"), [((0, 0), [1.1]), ((1, 1), [1.1]), ((0, 1), []), ((1, 0), [])]
-)
-def test_the_fast_mode_of_one_is_not_held_against_the_slow_mode_of_another(
-    typical: tuple[int, int], values: list[float]
-) -> None:
-    rows = []
-    for mpi, factor, place in zip(("a-1", "b-1"), (1.0, 1.1), typical, strict=True):
-        times = [factor * 200.0, factor * 450.0]
-        modes = Modes(modes=tuple(RowMode(time, 0.5) for time in times), typical_mode=place)
-        rows.append(replace(row("mpi.bcast", mpi, [times[place]] * 6), facets=(modes,)))
-    assert [one.value for one in mpi_ratios(rows)] == pytest.approx(values)
 
 
 def test_folders_of_one_mpi_each_compare_these() -> None:

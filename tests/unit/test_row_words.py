@@ -36,10 +36,13 @@ UNCLOSED = "closing: signal 11 (SIGSEGV) on rank 1"
     ("keys", "text"),
     [
         ({}, ""),
-        ({"flags": ("NOISY",), "modes": MODES}, "in 83 % of the time; 1.50 us ± 4.0 % in 17 %"),
+        (
+            {"flags": ("NOISY",), "modes": MODES},
+            "1.00 us ± 2.0 % in 83 % of the time, 1.50 us ± 4.0 % in 17 %",
+        ),
         (
             {"flags": ("NOISY",), "modes": MODES, "typical_mode": 1},
-            "in 17 % of the time; 1.00 us ± 2.0 % in 83 %",
+            "1.50 us ± 4.0 % in 17 % of the time, 1.00 us ± 2.0 % in 83 %",
         ),
         (
             {
@@ -47,7 +50,7 @@ UNCLOSED = "closing: signal 11 (SIGSEGV) on rank 1"
                 "launch_count": 4,
                 "modes": (RowMode(1e2, 0.5, launches=2), RowMode(1e4, 0.5, launches=2)),
             },
-            "in 50 % of launches; 10.0 us in 50 %",
+            "100 ns in 50 % of launches, 10.0 us in 50 %",
         ),
         ({"flags": ("NOISY",), "slow_share": 0.16}, "16 % of samples over 3 x the median"),
         ({"flags": ("SETTLED",), "modes": MODES}, ""),

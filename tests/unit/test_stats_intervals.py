@@ -168,20 +168,23 @@ def test_the_order_of_launches_is_tested_exactly() -> None:
 def test_launches_in_random_order_seldom_seem_alike() -> None:
     draws = np.exp(generator(61).standard_normal((600, 10)))
     assert np.mean([alike_p(row) <= 0.05 for row in draws]) == pytest.approx(0.05, abs=0.025)
-    widened = [launch_interval(row).widened > 1 for row in draws]
-    assert np.mean(widened) == pytest.approx(0.2, abs=0.05)
+    wider = np.array([launch_interval(row).widened for row in draws])
+    assert np.mean(wider > 1) == pytest.approx(0.5, abs=0.07)
+    assert np.median(wider) < 1.25
 
 
-@pytest.mark.parametrize(("count", "least"), [(10, 0.915), (20, 0.905)])
+@pytest.mark.parametrize(("count", "least"), [(3, 0.92), (5, 0.92), (10, 0.92), (20, 0.905)])
 def test_launches_that_are_alike_have_a_wider_interval(count: int, least: float) -> None:
-    """At lag-1 0.4 order statistics alone hold 92 and 85 %; independent launches keep what is stated."""
+    """At lag-1 0.4 order statistics alone hold 92 and 85 %, Student's t of five 82 %; independent launches
+    hold what is stated.
+    """
     rng = generator(62)
     alike = np.exp(0.03 * correlated(rng, (500, count), -1 / math.log(0.4)))
     held = [one.low <= 1 <= one.high for one in map(launch_interval, alike)]
     assert np.mean(held) >= least
     free = np.exp(0.03 * rng.standard_normal((500, count)))
     held = [one.low <= 1 <= one.high for one in map(launch_interval, free)]
-    assert np.mean(held) == pytest.approx(0.97, abs=0.02)
+    assert 0.95 <= np.mean(held) <= 0.995
 
 
 def test_an_interval_is_widened_to_both_sides_of_its_value() -> None:
@@ -213,7 +216,7 @@ def test_where_no_ranks_reach_the_level_logs_do() -> None:
 
 def test_student_on_logs_by_hand() -> None:
     found = launch_interval([1.0, math.e, math.e**2])
-    half = 4.30265 * 1.0 / math.sqrt(3)
+    half = 4.30265 * 1.0 / math.sqrt(3) * math.sqrt(1.4 / 0.6)  # launches as alike as they were seen to be
     assert found.value == pytest.approx(math.e)
     assert math.log(found.high) == pytest.approx(1 + half, rel=1e-4)
     assert math.log(found.low) == pytest.approx(1 - half, rel=1e-4)
@@ -222,7 +225,7 @@ def test_student_on_logs_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "low", "high"), [(2, 0.93, 0.97), (5, 0.93, 0.97), (10, 0.96, 0.995), (20, 0.94, 0.98)]
+    ("count", "low", "high"), [(2, 0.93, 0.97), (5, 0.93, 1.0), (10, 0.96, 0.995), (20, 0.94, 0.98)]
 )
 def test_launches_cover_the_population(count: int, low: float, high: float) -> None:
     """Launches that differ by 10 %: the interval is for all launches, which one launch cannot know."""
@@ -254,7 +257,7 @@ def test_launches_cover_a_quantile_of_the_population(count: int) -> None:
         rows = effects * np.exp(0.2 * rng.standard_normal((count, 2048)))
         found = launch_interval([quantile(row, (0.95,))[0] for row in rows])
         inside += found.low <= truth <= found.high
-    assert 0.92 <= inside / trials <= 0.98
+    assert inside / trials >= 0.92
 
 
 def test_a_quantile_needs_values_beyond_it() -> None:

@@ -105,7 +105,7 @@ def ended_words(event: PointEnded) -> str:
         return ""  # readers of the whole file report it
     if cell is None or cell.status != "ok":
         return ""
-    found = combine([cell], _LEVEL).time
+    found = combine([cell], _LEVEL).estimate
     half = half_words(found.value, found.low, found.high)
     return f"{point_words(event.plan)}: {format_time(found.value)} ± {half}"
 

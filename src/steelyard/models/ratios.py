@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from steelyard.results.facets import Modes
 from steelyard.results.key import key_of, later_params
 from steelyard.results.roofs import ratio_interval
 from steelyard.results.row import Row
@@ -62,15 +61,8 @@ def rival_ratios(folders: Sequence[tuple[str, Sequence[Row]]]) -> dict[int, Rati
 
 
 def ratio_of(row: Row, base: Row, name: str = "", base_name: str = "", paired: bool = True) -> Ratio | None:
-    """Divide the times of two rows; `paired`: their launches alternated. None without positive times.
-
-    If rows have modes, the modes that head them are compared. None if that is the fast one in one row and the
-    slow one in the other: their ratio would be one of modes, not of rivals.
-    """
+    """Divide the times of two rows; `paired`: their launches alternated. None without positive times."""
     if not row.time or not base.time or min(row.time, base.time) <= 0:
-        return None
-    mine, theirs = row.get(Modes), base.get(Modes)
-    if len(mine.modes) == len(theirs.modes) and mine.typical_mode != theirs.typical_mode:
         return None
     ends = _paired(row, base) if paired else None
     low, high = ends or ratio_interval(row, base) or (None, None)
@@ -96,12 +88,14 @@ def _paired(row: Row, base: Row) -> tuple[float, float] | None:
     """Compute the interval of the ratio over pairs of launches, by signed ranks on logarithms, or Student's
     t.
 
-    A pair counts if both were in the mode that heads their row. The interval is widened to hold the ratio of
-    the times, beside which it is shown. None with fewer than two pairs.
+    The interval is widened to hold the ratio of the times, beside which it is shown. None with fewer than two
+    pairs.
     """
-    times = {one.launch: one.time for one in base.launches if one.time}
+    times = {one.launch: one.median for one in base.launches if one.median and one.median > 0}
     logs = [
-        math.log(one.time / other) for one in row.launches if one.time and (other := times.get(one.launch))
+        math.log(one.median / other)
+        for one in row.launches
+        if one.median and one.median > 0 and (other := times.get(one.launch))
     ]
     if len(logs) < 2 or not row.time or not base.time:
         return None

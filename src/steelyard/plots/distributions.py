@@ -95,8 +95,8 @@ def _shape(panel: ShapePanel, x: Axis, y: Axis, marks: Iterable[Mark]) -> Chart:
 
 
 def _time_axis(panel: ShapePanel, low: float, high: float) -> Axis:
-    """Make an axis of times, or of times over those of the table: the median, or the typical mode."""
-    words, most, label = ("{:g}".format, 8, "time / typical") if panel.is_relative else (format_time, 3, "")
+    """Make an axis of times, or of times over those of the table."""
+    words, most, label = ("{:g}".format, 8, "time / median") if panel.is_relative else (format_time, 3, "")
     return Axis(label, low, high, log_ticks(low, high, words, most), is_log=True)
 
 
@@ -171,7 +171,7 @@ def _ridge_chart(
     row_height = 30 if two_ways or len(pairs) < 8 else 20
     return Chart(
         title=title,
-        x=Axis("time per operation / typical", low, high, ticks, is_log=True),
+        x=Axis("time per operation / median", low, high, ticks, is_log=True),
         y=Axis("", -len(pairs) + 0.9, 1.0, names_down),
         marks=(*_ridges(names, ridges, edges), *_beyond(pairs, edges)),
         height=60 + row_height * len(pairs),
@@ -181,13 +181,13 @@ def _ridge_chart(
 
 
 def _ridges(names: Sequence[str], ridges: Sequence[Ridge], edges: FloatArray) -> Iterator[Mark]:
-    """Make outlines, and marks of typical times and p99; row r stands at -r.
+    """Make outlines, and marks of medians and p99; row r stands at -r.
 
     Messages there stand above the middle of their row, messages back hang below it.
     """
     for row, (name, ridge) in enumerate(zip(names, ridges, strict=True)):
-        line, item, ways, typical = ridge.line, ridge.item, ridge.ways, ridge.item.row.time or 1
-        densities = [binned(way.series, way.ticks, edges * typical) for way in ways]
+        line, item, ways, median = ridge.line, ridge.item, ridge.ways, ridge.item.row.time or 1
+        densities = [binned(way.series, way.ticks, edges * median) for way in ways]
         height = RIDGE_HEIGHT / len(ways)
         scale = height / max(float(density.max()) for density in densities)
         foot = -row + (height if len(ways) > 1 else 0.0)
@@ -196,12 +196,12 @@ def _ridges(names: Sequence[str], ridges: Sequence[Ridge], edges: FloatArray) ->
         for way, (_, middle, late), density, colour, sign in each:
             x, y = _outline(edges, density * scale)
             if not way.name:  # as the table has them
-                middle, late = typical, item.row.get(Samples).p99 or typical
-            tip = f"{name} {way.name}\ntypical {time_words(middle)}, p99 {time_words(late)}"
+                middle, late = median, item.row.get(Samples).p99 or median
+            tip = f"{name} {way.name}\nmedian {time_words(middle)}, p99 {time_words(late)}"
             yield Outline(x, foot + sign * y, colour, tip=tip)
             tip_height = foot + sign * height
-            yield Bars([middle / typical], [foot], [middle / typical], [tip_height], INK)
-            yield Bars([late / typical], [foot], [late / typical], [tip_height], LATE, dash="3 2")
+            yield Bars([middle / median], [foot], [middle / median], [tip_height], INK)
+            yield Bars([late / median], [foot], [late / median], [tip_height], LATE, dash="3 2")
 
 
 def _beyond(pairs: Sequence[tuple[FigureLine, Shown]], edges: FloatArray) -> Iterator[Mark]:
@@ -217,7 +217,7 @@ def _beyond(pairs: Sequence[tuple[FigureLine, Shown]], edges: FloatArray) -> Ite
 
 
 def _ridge_edges(ridges: Sequence[Ridge]) -> FloatArray:
-    """Make bins even on a logarithmic axis of ratios to the typical time, from the lowest 1 % to the last
+    """Make bins even on a logarithmic axis of ratios to the median, from the lowest 1 % to the last
     p99.
     """
     ratios = [
@@ -246,13 +246,13 @@ def _outline(edges: FloatArray, heights: FloatArray) -> tuple[FloatArray, FloatA
 
 @dataclass(frozen=True, slots=True)
 class TailCurve:
-    """Times, in ns or over the typical time, and the shares at or above them."""
+    """Times, in ns or over the median, and the shares at or above them."""
 
     label: str
     style: Style
     times: FloatArray
     shares: FloatArray
-    typical: float
+    median: float
 
 
 def tail_charts(group: FigureGroup) -> list[Chart]:
@@ -272,9 +272,9 @@ def _tails(panel: ShapePanel, curve: ShapeCurve) -> Iterator[TailCurve]:
 
 
 def _tail_chart(panel: ShapePanel) -> Chart:
-    """Draw tails; the axis begins at half the smallest typical time, below which all curves are at one."""
+    """Draw tails; the axis begins at half the smallest median, below which all curves are at one."""
     curves = [one for curve in panel.curves for one in _tails(panel, curve)]
-    low = 0.5 * min(curve.typical for curve in curves)
+    low = 0.5 * min(curve.median for curve in curves)
     high = max(1.2 * max(float(curve.times[-1]) for curve in curves), 4 * low)
     least = min(float(curve.shares[-1]) for curve in curves)
     decades = [10.0**-power for power in range(0, 8, 2 if least < 1e-4 else 1) if 10.0**-power >= least / 1.5]

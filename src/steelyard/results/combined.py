@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
 
 from steelyard.results.durations import FloatArray
 from steelyard.results.load import PointLaunch
+from steelyard.results.sittings import groups_of
 from steelyard.stats import (
     Mode,
     block_interval,
@@ -29,7 +30,8 @@ class Combined(Struct, frozen=True):
     `samples` are those of all launches, in ns; `tick` is the timer's. `blocks` are the launches' own
     intervals, in their order. `tails` are the same for the quantile `probability` of the stop rule, empty for
     other rules. `modes` are found over all launches, `values` are theirs, with intervals, and `typical` is
-    the one to quote. `disturbed`: others were seen on the ranks' CPUs.
+    the one that is quoted first. `disturbed`: others were seen on the ranks' CPUs. `groups` are the
+    ways in which launches belong together (`results.sittings`).
     """
 
     launches: tuple[PointLaunch, ...]
@@ -44,11 +46,7 @@ class Combined(Struct, frozen=True):
     disturbed: bool = False
     probability: float | None = None
     tails: tuple[Blocks, ...] = ()
-
-    @property
-    def time(self) -> Estimate:
-        """The time of a row: the value of its typical mode, which is the median if there is one mode."""
-        return self.values[self.typical]
+    groups: Mapping[str, tuple[int, ...]] = {}
 
 
 def combine(launches: Sequence[PointLaunch], level: float, disturbed: bool = False) -> Combined:
@@ -63,7 +61,10 @@ def combine(launches: Sequence[PointLaunch], level: float, disturbed: bool = Fal
         if probability is None
         else tuple(block_interval(one.values, one.taken.tick, level, probability) for one in launches)
     )
-    estimate = with_tick(over_launches([one.estimate for one in blocks], level), samples, tick)
+    groups = groups_of([one.start for one in launches])
+    estimate = with_tick(
+        over_launches([one.estimate for one in blocks], level, groups.values()), samples, tick
+    )
     modes = find_modes(
         [one.values for one in launches],
         [one.taken.tick for one in launches],
@@ -77,17 +78,22 @@ def combine(launches: Sequence[PointLaunch], level: float, disturbed: bool = Fal
         tick=tick,
         blocks=blocks,
         modes=modes,
-        values=tuple(mode_interval(mode, level) for mode in modes) if len(modes) > 1 else (estimate,),
+        values=tuple(mode_interval(mode, level, groups.values()) for mode in modes)
+        if len(modes) > 1
+        else (estimate,),
         typical=typical_mode(modes, level),
         disturbed=disturbed,
         probability=probability,
         tails=tails,
+        groups=groups,
     )
 
 
-def over_launches(inner: Sequence[Estimate], level: float) -> Estimate:
+def over_launches(inner: Sequence[Estimate], level: float, groups: Iterable[Sequence[int]] = ()) -> Estimate:
     """Estimate over launches from each launch's own estimate; a single launch keeps its own."""
-    return inner[0] if len(inner) == 1 else launch_interval([one.value for one in inner], level)
+    if len(inner) == 1:
+        return inner[0]
+    return launch_interval([one.value for one in inner], level, groups=groups)
 
 
 def middle(values: Sequence[float]) -> float | None:

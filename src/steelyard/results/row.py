@@ -76,15 +76,14 @@ def has_no_time(one: RowLaunch) -> bool:
 class Row(Struct, frozen=True, kw_only=True):
     """A point over all launches. Times in ns per operation; None for no value.
 
-    `time` heads the row: the value of its typical mode if there are several, else the median. `median` is
-    always over all launches. The interval `ci_low`..`ci_high` has the probability `ci_level` for the median
-    over launches (`ci_of` launches) or, with one launch, for that launch alone (`ci_of` blocks); it describes
-    the time of the measurement. `alike_p` is the p of the hypothesis that launches are in random order,
-    against similar neighbours; `widened` is the factor by which the interval is wider because of it.
-    `thread_level` is the level that the plan asks of MPI. `flags` holds all that apply, `flag` the gravest.
-    `method_params` and `rule_params` are those that the plan sets; `asked` names those of `params` that it
-    sets, and `method` and `rule` if it does. `headline` is the subject of a table: `time`, `bandwidth`,
-    `operations` or `messages` (per second).
+    `time` heads the row; it is the median over launches, as `median` is. The interval `ci_low`..`ci_high` has
+    the probability `ci_level` for the median over launches (`ci_of` launches) or, with one launch, for that
+    launch alone (`ci_of` blocks); it describes the time of the measurement. `alike_p` is the p of the
+    hypothesis that launches are in random order, against similar neighbours; `widened` is the factor by which
+    the interval is wider because of it. `thread_level` is the level that the plan asks of MPI. `flags` holds
+    all that apply, `flag` the gravest. `method_params` and `rule_params` are those that the plan sets;
+    `asked` names those of `params` that it sets, and `method` and `rule` if it does. `headline` is the
+    subject of a table: `time`, `bandwidth`, `operations` or `messages` (per second).
 
     For a synchronised method `median` is from the first start to the last stop; for bounds, the upper bound.
     `transport` is `tcp` if the environment leaves an MPI no other, or what carried the messages of an op over

@@ -136,10 +136,6 @@ def _numbers(one: Combined, drift: list[float]) -> dict[str, Any]:
     slow = next((facet.slow_share for facet in facets if isinstance(facet, Samples)), None)
     flags = _flags(one, slow, drift)
     return {
-        "time": one.time.value,
-        "time_low": finite(one.time.low),
-        "time_high": finite(one.time.high),
-        "time_level": one.time.level,
         "median": one.estimate.value,
         "ci_low": finite(one.estimate.low),
         "ci_high": finite(one.estimate.high),
@@ -251,7 +247,7 @@ def _is_drifting(one: Combined, drift: Sequence[float]) -> bool:
     drifting = [change for change in drift if change > 0]
     if 2 * len(drifting) <= len(drift):
         return False
-    half = max(one.time.high - one.time.value, one.time.value - one.time.low)
+    half = max(one.estimate.high - one.estimate.value, one.estimate.value - one.estimate.low)
     return not math.isfinite(half) or statistics.median(drifting) / 2 > half
 
 

@@ -129,7 +129,6 @@ COLUMNS = (
     RowColumn("time", value_words, TERMINAL),
     RowColumn("interval", lambda row: interval_words(row.time_low, row.time_high, row.time)),
     RowColumn("modes", lambda row: mode_words(row) if _has_modes(row) else NOTHING, kind=WORDS),
-    RowColumn("median", lambda row: time_cell(row.median) if _has_modes(row) else NOTHING),
     RowColumn("min", lambda row: time_cell(row.get(Samples).min)),
     RowColumn("p99", _p99, TIMES),
     RowColumn("bandwidth", bandwidth_words, TERMINAL),

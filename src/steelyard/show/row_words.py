@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 from steelyard.base.units import format_count_rate, format_mops, format_rate, format_time
 from steelyard.records.kinds import MPI
-from steelyard.results.facets import LibraryHints, Modes, Ranks, Rate, Roof, RuleQuantile, Samples, Windows
+from steelyard.results.facets import (
+    LibraryHints,
+    Modes,
+    Ranks,
+    Rate,
+    Roof,
+    RuleQuantile,
+    Samples,
+    Together,
+    Windows,
+)
 from steelyard.results.row import Row
 from steelyard.show.method_words import AT_LEAST, AT_MOST, bound_sign, method_details, sees_ranks
 from steelyard.show.sheet import NOTHING
@@ -84,6 +94,7 @@ def _remarks(row: Row, launches: int) -> Iterator[Remark]:
     yield from _mode_words(row)
     if row.alike_p is not None and row.alike_p <= ALIKE:
         yield Remark("alike", "neighbouring launches alike")
+    yield from _group_words(row)
     if "DRIFT" in row.flags:
         yield Remark("drift", "drifts")
     if 0 < row.launch_count < launches and row.status == "ok":
@@ -132,6 +143,15 @@ def _unclosed_words(row: Row, count: int) -> str:
     return f"{count}/{row.launch_count} launches ended badly"
 
 
+def _group_words(row: Row) -> Iterator[Remark]:
+    """`2 sittings only`, where their number makes the interval wide; `9 sittings`."""
+    found = row.get(Together)
+    counts = (("sittings", found.sittings, "sittings"), ("hosts", found.host_sets, "hosts by turns"))
+    for kind, count, words in counts:
+        if count:
+            yield Remark(kind, f"{count} {words}{' only' if count < FEW else ''}")
+
+
 def _noisy_words(row: Row) -> Iterator[Remark]:
     """`noisy: only 3 launches`, if launches are few and ± is so wide that the value says little."""
     half = half_of(row.time, row.time_low, row.time_high)
@@ -144,7 +164,9 @@ def _noisy_words(row: Row) -> Iterator[Remark]:
 
 
 def _mode_words(row: Row) -> Iterator[Remark]:
-    """`in 83 % of launches; 131 us ± 4 % in 17 %`, the typical mode first; or how many samples were slow."""
+    """`131 us ± 4 % in 83 % of launches, 262 us ± 4 % in 17 %`, the typical mode first; or how many samples
+    were slow.
+    """
     modes, typical = row.get(Modes).modes, row.get(Modes).typical_mode
     slow = row.get(Samples).slow_share
     if "NOISY" not in row.flags:
@@ -154,8 +176,9 @@ def _mode_words(row: Row) -> Iterator[Remark]:
             yield Remark("slow", f"{100 * slow:.0f} % of samples over 3 x the median")
         return
     own, others = modes[typical], (*modes[:typical], *modes[typical + 1 :])
-    told = ", ".join(f"{mode_value_words(mode)} in {100 * mode.share:.0f} %" for mode in others)
-    yield Remark(OTHER, f"in {100 * own.share:.0f} % of {mode_unit(row)}; {told}")
+    told = [f"{mode_value_words(mode)} in {100 * mode.share:.0f} %" for mode in (own, *others)]
+    told[0] += f" of {mode_unit(row)}"
+    yield Remark(OTHER, ", ".join(told))
 
 
 def details(row: Row) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from steelyard.base.cpulist import cpu_set
 from steelyard.base.units import format_factor
-from steelyard.results.facets import Ranks, Roof, Samples
+from steelyard.results.facets import Ranks, Roof, Samples, Together
 from steelyard.results.row import Row
 from steelyard.show.row_words import NOISY, Remark, ended_badly
 
@@ -88,6 +88,16 @@ def _unclosed(rows: Sequence[Row], where: str) -> str:
     return f"{how_many} launches ended badly, after they had measured, in {where}"
 
 
+def _sittings(rows: Sequence[Row], where: str) -> str:
+    counts = _span([row.get(Together).sittings or 0 for row in rows], str)
+    return f"launches are of {counts} sittings in {where}: ± is for other sittings, too, and few make it wide"
+
+
+def _hosts(rows: Sequence[Row], where: str) -> str:
+    counts = _span([row.get(Together).host_sets or 0 for row in rows], str)
+    return f"{counts} hosts took turns in {where}: ± is for other such hosts, too, and few make it wide"
+
+
 def _carried(rows: Sequence[Row], where: str) -> str:
     return f"messages went by {' or '.join(dict.fromkeys(row.transport or '' for row in rows))} in {where}"
 
@@ -117,6 +127,8 @@ _SHARED: dict[str, Callable[[Sequence[Row], str], str]] = {
     "few": _few,
     "differ": _differ,
     "ending": _unclosed,
+    "sittings": _sittings,
+    "hosts": _hosts,
     "transport": _carried,
     "roof": lambda rows, where: f"no roof in {where}: {rows[0].get(Roof).no_roof}",
 }

@@ -7,12 +7,12 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from steelyard.stats.few import deviation, mean, middle
 from steelyard.stats.quantile import FloatArray, quantile, row_quantiles
@@ -27,9 +27,8 @@ LEAST_COUNT = 5.0  # independent values that correlated ones must be worth
 LEAST_IN_TIME = 6  # launches: five do not show how alike they are
 MOST_ORDERED = 7  # launches, of which all orders are counted: 5040
 DRAWN_ORDERS = 4999
-MOST_ALIKE = (
-    0.2  # p from which launches count as independent: ten of them show little, so half a hint is used
-)
+MOST_ALIKE = 0.5  # p from which launches count as independent: ten of them show little, so a hint is used
+FEW_RHO = 0.4  # of launches too few to show it: the largest of three real series of ten (0.20, -0.02, 0.40)
 MOST_RHO = 0.8  # of launches: at that likeness they count for a ninth, and no number of them helps
 MOST_LOG = 300.0  # of an end over its value: times beyond neither overflow nor become 0
 LEAST_RANKED = 6  # below, not even [min, max] covers a median with 95 %
@@ -48,7 +47,8 @@ class Estimate(Struct, frozen=True):
 
     `level` is the probability of the interval; for order statistics it is the exact one of the chosen ranks.
     `n` is the number of values. `kind` says how the interval was made: `blocks`, `ranks`, `t`, `t of logs`,
-    or `none` (one value: the interval is infinite). `widened` is the factor by which it is wider because
+    or `none` (one value: the interval is infinite); `, groups` follows where it holds for other groups of
+    launches, too. `widened` is the factor by which it is wider because
     consecutive values were alike.
     """
 
@@ -173,7 +173,13 @@ def lag1(series: ArrayLike) -> float:
     return float(away[:-1] @ away[1:]) / total if total > 0.0 else 0.0
 
 
-def launch_interval(medians: Sequence[float], level: float = 0.95, *, logs: bool = True) -> Estimate:
+def launch_interval(
+    medians: Sequence[float],
+    level: float = 0.95,
+    *,
+    logs: bool = True,
+    groups: Iterable[Sequence[int]] = (),
+) -> Estimate:
     """Compute the median of launch medians, in the order of the launches, with an interval for launches made
     then.
 
@@ -184,14 +190,49 @@ def launch_interval(medians: Sequence[float], level: float = 0.95, *, logs: bool
     distribution; `level` is then that of the pair. Student's t if no pair reaches `level`.
 
     If consecutive launches are alike (`alike_p` below `MOST_ALIKE`), they count for fewer independent ones,
-    and the interval is wider by `alike_width`. The effect of another hour on all launches is not included.
+    and the interval is wider by `alike_width`. `groups` are ways to group the launches, such as sittings or
+    hosts: the number of the group of each launch. The interval then holds for launches of other such groups,
+    too (`group_span`); without it, the effect of another hour on all launches is not included.
     Raises ValueError for fewer than two launches, which say nothing about the next one: use `block_interval`.
     """
     data = np.asarray(medians, dtype=np.float64)
     if data.size < 2:
         raise ValueError("an interval over launches needs at least two of them")
     in_logs = logs and float(data.min()) > 0.0
-    return _widened(_independent(data, level, in_logs), alike_width(data), in_logs)
+    estimate = _widened(_independent(data, level, in_logs), alike_width(data), in_logs)
+    for labels in groups:
+        estimate = _over_groups(estimate, data, np.asarray(labels), in_logs)
+    return estimate
+
+
+def _over_groups(estimate: Estimate, data: FloatArray, labels: NDArray[np.int64], in_logs: bool) -> Estimate:
+    """Widen an interval so that it holds that over groups, too."""
+    span = group_span(np.log(data) if in_logs else data, labels, estimate.level)
+    if span is None:
+        return estimate
+    low, high = span
+    if in_logs:
+        middle_of = math.log(estimate.value)
+        low, high = (math.exp(min(max(end, middle_of - MOST_LOG), middle_of + MOST_LOG)) for end in span)
+    return replace(
+        estimate, low=min(low, estimate.low), high=max(high, estimate.high), kind=f"{estimate.kind}, groups"
+    )
+
+
+def group_span(data: FloatArray, labels: NDArray[np.int64], level: float) -> tuple[float, float] | None:
+    """Compute the interval of the mean over groups of values: Student's t of the groups' means.
+
+    A value is the effect of its group plus its own scatter, so the variance of a group's mean has both
+    components, and k means have k - 1 degrees of freedom (Snedecor and Cochran, Statistical Methods, 1989,
+    section 13.4). Each group has equal weight, whatever its size. None for one group, and where each value is
+    a group of its own, as launches are that were spread.
+    """
+    found, places = np.unique(labels, return_inverse=True)
+    if not 1 < found.size < data.size:
+        return None
+    means = np.bincount(places, weights=data) / np.bincount(places)
+    centre, half = mean(means), mean_half(means, level)
+    return centre - half, centre + half
 
 
 def _independent(data: FloatArray, level: float, in_logs: bool) -> Estimate:
@@ -225,9 +266,11 @@ def alike_width(values: ArrayLike) -> float:
 
     sqrt((1 + rho) / (1 - rho)), the deviation of a mean of AR(1) over that of independent values. rho is the
     lag-1 autocorrelation r of the ranks less its bias, r + (1 + 4 r) / n (Kendall, Biometrika 41, 1954), at
-    most `MOST_RHO`.
+    most `MOST_RHO`. Fewer than `LEAST_IN_TIME` cannot show theirs: it is then taken to be `FEW_RHO`.
     """
     data = np.asarray(values, dtype=np.float64)
+    if data.size < LEAST_IN_TIME:
+        return math.sqrt((1 + FEW_RHO) / (1 - FEW_RHO))
     if alike_p(data) > MOST_ALIKE:
         return 1.0
     r = lag1(ranks_of(data))

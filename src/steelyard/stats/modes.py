@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -177,13 +177,15 @@ def _are_apart(
     return all(high - low > least and math.exp(high) - math.exp(low) > tick for low, high in gaps)
 
 
-def mode_interval(mode: Mode, level: float = 0.95) -> Estimate:
+def mode_interval(mode: Mode, level: float = 0.95, groups: Iterable[Sequence[int]] = ()) -> Estimate:
     """Estimate the value of a mode with its interval: over the launches that were in it, or over the blocks
-    of one.
+    of one. `groups` are those of all launches, as in `launch_interval`.
     """
     if len(mode.shares) == 1 or len(mode.levels) < 2:
         return block_interval(mode.levels, level=level).estimate
-    return launch_interval(mode.levels, level)
+    there = [k for k, value in enumerate(mode.by_launch) if value is not None]
+    own = [[labels[k] for k in there] for labels in groups if len(there) == len(mode.levels)]
+    return launch_interval(mode.levels, level, groups=own)
 
 
 def share_interval(shares: Sequence[float], level: float = 0.95) -> tuple[float, float]:

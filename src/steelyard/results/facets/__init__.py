@@ -17,6 +17,7 @@ from steelyard.results.facets.rate import Rate
 from steelyard.results.facets.roof import Roof
 from steelyard.results.facets.samples import RuleQuantile, Samples
 from steelyard.results.facets.setup import Setup
+from steelyard.results.facets.together import Together
 from steelyard.results.facets.watched import RowPath, Watched
 from steelyard.results.facets.windows import RowSpun, Windows
 
@@ -44,6 +45,7 @@ __all__ = [
     "Setup",
     "ThreadTimes",
     "Timer",
+    "Together",
     "Watched",
     "Windows",
 ]
@@ -60,6 +62,7 @@ FACETS = (
     Answered,
     LibraryHints,
     Setup,
+    Together,
     Timer,
     ClockError,
     Windows,

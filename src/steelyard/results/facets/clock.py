@@ -56,7 +56,7 @@ class ClockError(Facet, frozen=True, kw_only=True):
         bounds = [launch.clock_bound for launch in one.launches if launch.clock_bound is not None]
         if not errors and not bounds:
             return None
-        estimate = one.time
+        estimate = one.estimate
         side = max(estimate.high - estimate.value, estimate.value - estimate.low)
         return cls(
             clock_error_ns=max(errors, default=None),

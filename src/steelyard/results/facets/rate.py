@@ -24,7 +24,7 @@ class Rate(Facet, frozen=True, kw_only=True):
     @classmethod
     def of(cls, one: Combined) -> Rate | None:
         """None if it moves and counts nothing."""
-        point, estimate = one.launches[0].point, one.time
+        point, estimate = one.launches[0].point, one.estimate
         if point is None or not (point.moved_bytes or point.work):
             return None
         return cls(

@@ -1,25 +1,29 @@
-"""The samples of all launches together, and the quantile of a stop rule."""
+"""Quantiles of a row: the median over launches of each launch's own, as the median of a row is."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from steelyard.results.combined import Combined, finite, over_launches
 from steelyard.results.row import Facet
-from steelyard.stats import block_interval, pooled_quantile
-from steelyard.stats.few import mean
+from steelyard.stats import block_interval, quantile, with_tick
+from steelyard.stats.few import mean, row_middles
 
 SLOW = 3.0  # a sample above so many medians is slow
-LEAST_FOR_P99 = 1000  # samples of a launch: ten of them are beyond its p99
+LEAST_BEYOND = 10  # samples of a launch beyond a quantile that is told of it
+_TOLD = (0.05, 0.90, 0.95, 0.99)
 
 
 class Samples(Facet, frozen=True, kw_only=True):
-    """Quantiles of all samples of all launches together, in ns, with equal weight for each launch.
+    """The samples of all launches, in ns.
 
-    The stop rule decides how many samples a launch has. With equal weight, one slow launch of ten is a tenth
-    of these quantiles, however many samples it has. `slow_share` is the share above 3 medians.
-    `p99_low`..`p99_high` is the interval of the launches' own p99, made as the median's and widened to hold
-    p99; None if samples are few.
+    `p5`..`p99` are medians over launches of each launch's own quantiles: half of the launches have a higher
+    one. A quantile of all samples together is another number, and a few slow launches of a hundred decide it:
+    ten launches say nothing of them, so it would have no interval. `p99_low`..`p99_high` is the interval of
+    p99, made as the median's; None where a launch has fewer than `least_samples` of it. `mean` weighs each
+    launch alike, however many samples the stop rule gave it. `slow_share` is the share above 3 medians.
     """
 
     min: float | None = None
@@ -37,8 +41,9 @@ class Samples(Facet, frozen=True, kw_only=True):
     def of(cls, one: Combined) -> Samples:
         """Each row has them."""
         series = [launch.values for launch in one.launches]
-        p5, p90, p95, p99 = pooled_quantile(series, (0.05, 0.90, 0.95, 0.99), one.tick)
-        low, high = _p99_interval(one, p99)
+        own = np.array([quantile(launch.values, _TOLD, launch.taken.tick) for launch in one.launches])
+        p5, p90, p95, p99 = row_middles(own.T).tolist()
+        low, high = _p99_interval(one)
         value = one.estimate.value
         return cls(
             min=float(one.samples.min()),
@@ -56,15 +61,21 @@ class Samples(Facet, frozen=True, kw_only=True):
         )
 
 
-def _p99_interval(one: Combined, p99: float) -> tuple[float | None, float | None]:
-    """Compute the interval of the launches' own 99 % quantiles, widened to contain the one of all."""
-    if any(launch.values.size < LEAST_FOR_P99 for launch in one.launches):
+def least_samples(probability: float) -> int:
+    """Compute how many samples a launch needs, so that `LEAST_BEYOND` of them are beyond a quantile."""
+    return math.ceil(LEAST_BEYOND / min(probability, 1 - probability) - 1e-9)
+
+
+def _p99_interval(one: Combined) -> tuple[float | None, float | None]:
+    """Compute the interval of the launches' own 99 % quantiles."""
+    if any(launch.values.size < least_samples(0.99) for launch in one.launches):
         return None, None
     own = [
         block_interval(launch.values, launch.taken.tick, one.level, 0.99).estimate for launch in one.launches
     ]
-    over = over_launches(own, one.level)
-    low, high = finite(min(over.low, p99)), finite(max(over.high, p99))
+    over = over_launches(own, one.level, one.groups.values())
+    over = with_tick(over, np.array([each.value for each in own]), one.tick)
+    low, high = finite(over.low), finite(over.high)
     return (low, high) if low is not None and high is not None else (None, None)
 
 
@@ -84,7 +95,7 @@ class RuleQuantile(Facet, frozen=True, kw_only=True):
         """None if the rule was about no quantile."""
         if one.probability is None:
             return None
-        estimate = over_launches([tail.estimate for tail in one.tails], one.level)
+        estimate = over_launches([tail.estimate for tail in one.tails], one.level, one.groups.values())
         return cls(
             quantile=one.probability,
             quantile_value=estimate.value,

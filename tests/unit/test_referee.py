@@ -1,0 +1,119 @@
+"""Processes as machines have them, planted and read as `show` reads them: what is printed holds.
+
+The tables of the pages have more rounds: `benchmarks/referee.py`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from loaded import load_benchmark
+from planted import BEGAN_NS, HOUR_NS, measured, planted
+from steelyard.results.facets import Samples, Together
+from steelyard.results.row import Row
+from steelyard.results.rows import rows_of
+from steelyard.results.sittings import sittings_of
+from steelyard.show.row_words import remarks
+
+for needed in ("coverage_table", "coverage_derived"):
+    load_benchmark(needed)
+referee = load_benchmark("referee")
+ROUNDS = 60  # a share of 0.96 is then above 0.87 but once in a thousand times
+LEAST = 0.87
+
+
+@pytest.mark.parametrize("launches", [5, 10])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "independent, 3 %",
+        "samples: Pareto 1.2",
+        "samples: ticks of 100 ns",
+        "samples: spells in one launch of ten",
+        "samples: +20 % from a random instant on",
+        "launches: t with 2 degrees",
+        "launches: modes 70/30 x 1.3",
+        "launches: modes 70/30 x 2",
+        "two sittings, 3 %",
+        "five sittings, 10 %",
+        "launches: AR(1), 0.4",
+    ],
+)
+def test_time_and_p99_hold_in_what_is_planted(name: str, launches: int) -> None:
+    for found in referee.rows_held(referee.WORLDS[name], launches, ROUNDS):
+        assert found.given == 1
+        assert found.held >= LEAST
+
+
+@pytest.mark.parametrize("name", ["launches: modes 70/30 x 1.3", "five hosts by turns, 3 %"])
+def test_many_launches_hold_no_less_often(name: str) -> None:
+    for found in referee.rows_held(referee.WORLDS[name], 30, 40):
+        assert found.held >= 0.84
+
+
+def row_of(logs: list[float], **where: object) -> Row:
+    rng = np.random.default_rng(1)
+    samples = [1000 * math.exp(one) * rng.lognormal(0, 0.05, 1200) for one in logs]
+    return rows_of(measured([planted(samples, **where)]))[0]  # type: ignore[arg-type]
+
+
+def test_p99_is_the_median_of_the_launches_own() -> None:
+    """One launch of ten that takes three times as long is not 1 % of what a launch does."""
+    row = row_of([0.0] * 9 + [math.log(3)])
+    own = row.get(Samples)
+    assert own.p99 == pytest.approx(1000 * math.exp(0.05 * 2.3263), rel=0.02)
+    assert (own.p99_low or 0) < (own.p99 or 0) < (own.p99_high or 0) < 1200
+    order = [own.min, own.p5, row.median, own.p90, own.p95, own.p99, own.max]
+    assert order == sorted(order, key=lambda value: value or 0)
+
+
+def test_the_time_is_the_median_whatever_modes_are_found() -> None:
+    """Fourteen launches at 1 us, six at 2 us: the median is told, and the modes beside it."""
+    row = row_of(([0.0] * 7 + [math.log(2)] * 3) * 2)
+    assert (row.time, row.time_low, row.time_high) == (row.median, row.ci_low, row.ci_high)
+    assert "in 70 % of launches" in "; ".join(one.text for one in remarks(row))
+
+
+def test_a_long_gap_ends_a_sitting() -> None:
+    """Launches a second apart, then nine hours later; launches that were spread evenly are one sitting."""
+    second = 1_000_000_000
+    night = [BEGAN_NS + k * second for k in range(4)]
+    assert sittings_of([*night, *(one + 9 * HOUR_NS for one in night)]) == (0,) * 4 + (1,) * 4
+    assert sittings_of([night[0], night[1], night[2] + HOUR_NS]) == (0, 0, 1)
+    assert sittings_of([BEGAN_NS + k * HOUR_NS for k in range(10)]) == (0,) * 10
+    assert sittings_of([0, 0, 0]) == (0, 0, 0)
+    late = sittings_of([night[0], night[1] + HOUR_NS, night[1], night[2]])  # in the order of launches
+    assert late == (0, 1, 0, 0)
+
+
+def test_two_sittings_know_little_of_the_next() -> None:
+    """Twenty launches that agree inside each sitting, and differ by 6 % between them."""
+    rng = np.random.default_rng(2)
+    logs = [0.06 * (k // 10) + 0.005 * rng.standard_normal() for k in range(20)]
+    began = [BEGAN_NS + (k // 10) * 9 * HOUR_NS + k * 1_000_000_000 for k in range(20)]
+    row = row_of(logs, began_ns=began)
+    half = math.log((row.time_high or 0) / (row.time_low or 1)) / 2
+    assert half == pytest.approx(15.5 * 0.03, rel=0.1)  # Student's t with one degree of freedom, 95.9 %
+    assert row.get(Together).sittings == 2
+    assert "2 sittings only" in [one.text for one in remarks(row)]
+    assert "sittings" not in str(remarks(row_of(logs)))
+
+
+def test_hosts_that_take_turns_are_groups() -> None:
+    rng = np.random.default_rng(3)
+    logs = [0.1 * (k % 3) + 0.005 * rng.standard_normal() for k in range(12)]
+    row = row_of(logs, hosts=[f"n{k % 3}" for k in range(12)])
+    assert row.get(Together).host_sets == 3
+    assert "3 hosts by turns only" in [one.text for one in remarks(row)]
+    assert (row.time_high or 0) / (row.time_low or 1) > 1.4
+    assert row_of(logs, hosts=[f"n{k}" for k in range(12)]).get(Together).host_sets is None
+
+
+def test_what_the_referee_reads_is_what_the_row_says() -> None:
+    row = row_of([0.0, 0.1, 0.2])
+    found = referee.row_interval(row, 0.5)
+    assert (found.value, found.low, found.high) == (row.time, row.time_low, row.time_high)
+    assert referee.row_interval(row, 0.99).low == row.get(Samples).p99_low

@@ -118,7 +118,7 @@ def open_folder(
                     f"'{folder}' was measured on another machine ({fact} {campaign.machine.get(fact)!r}, "
                     f"here {here[fact]!r}); give --out another name"
                 )
-        return _with_launches(folder, campaign, plan.launches)
+        return _with_launches(folder, campaign, plan)
     if folder.exists() and not _is_ours_and_empty(folder):
         raise InputError(f"'{folder}' holds other files and no campaign; give --out a name that is free")
     measured, used = {point.op for point in points}, {point.method for point in points}
@@ -153,13 +153,38 @@ def add_sizes(folder: Path, campaign: CampaignFile, wanted: Sequence[tuple[int, 
     return grown
 
 
-def _with_launches(folder: Path, campaign: CampaignFile, launches: int) -> CampaignFile:
-    """Raise the number of launches that the folder plans: whoever goes on there goes on with all of them."""
+def add_look(folder: Path, campaign: CampaignFile, launches: int) -> CampaignFile:
+    """Record that results of so many launches are looked at, and that more may follow."""
+    if launches in campaign.looks:
+        return campaign
+    campaign = msgspec.structs.replace(campaign, looks=tuple(sorted((*campaign.looks, launches))))
+    _write(folder, campaign)
+    return campaign
+
+
+def _with_launches(folder: Path, campaign: CampaignFile, plan: Plan) -> CampaignFile:
+    """Raise the number of launches that the folder plans: whoever goes on there goes on with all of them.
+
+    Results of the launches before were looked at; so were those of a time budget, however many it had.
+    """
     planned = campaign.plan.get("launches")
-    if isinstance(planned, int) and planned < launches:
-        campaign = msgspec.structs.replace(campaign, plan={**campaign.plan, "launches": launches})
+    if not isinstance(planned, int):
+        return campaign
+    if campaign.plan.get("time_budget") or plan.time_budget:
+        done = _last_launch(folder)
+        if 0 < done < planned:
+            campaign = add_look(folder, campaign, done)
+    if planned < plan.launches:
+        campaign = add_look(folder, campaign, planned)
+        campaign = msgspec.structs.replace(campaign, plan={**campaign.plan, "launches": plan.launches})
         _write(folder, campaign)
     return campaign
+
+
+def _last_launch(folder: Path) -> int:
+    """Find the last launch in which anything has ended, 0 without any."""
+    ended = (file for file in read_folder(folder, samples=False) if any(run.end for run in file.points))
+    return max((file.job.launch for file in ended), default=0)
 
 
 def _write(folder: Path, campaign: CampaignFile) -> None:

@@ -316,6 +316,7 @@ def _confirm(options: CheckOptions, pooled: Pool, found: Checked) -> Checked:
     from steelyard.compare.arms import rivals_by
     from steelyard.compare.verdicts import compare
     from steelyard.nights.verdicts import with_confirmed
+    from steelyard.records.campaign_file import read_campaign
     from steelyard.results.key import RowKey, key_of
     from steelyard.results.load import load
 
@@ -325,9 +326,9 @@ def _confirm(options: CheckOptions, pooled: Pool, found: Checked) -> Checked:
     if not points:
         tell("nothing is suspected, so nothing is measured again")
         return found
-    _, rows, factor = _measure_by_turns(options, night, points)
+    folder, rows, factor = _measure_by_turns(options, night, points)
     asked = Question(options.false_alarm / 100, options.least / 100, options.margin / 100)
-    said = compare(rivals_by(rows, factor), True, asked)
+    said = compare(rivals_by(rows, factor, looks=read_campaign(folder).looks), True, asked)
     keys: dict[int | None, RowKey | None] = {row.point: key_of(row, ("mpi", factor)) for row in rows}
     tonight: dict[RowKey | None, int] = {
         key_of(row, ("mpi", factor)): row.point for row in night.rows if row.point in suspects

@@ -130,8 +130,9 @@ def _rivals(options: CompareOptions) -> tuple[Rivals, bool]:
     for folder in folders:
         check_results_folder(folder)
     if len(folders) == 1:
-        by = options.by.replace("=", ".", 1) if options.by else folder_factor(read_campaign(folders[0]).plan)
-        return rivals_by(results(folders[0]), by, despite), True
+        campaign = read_campaign(folders[0])
+        by = options.by.replace("=", ".", 1) if options.by else folder_factor(campaign.plan)
+        return rivals_by(results(folders[0]), by, despite, campaign.looks), True
     if options.by is not None:
         raise InputError("--by compares within one folder; give one folder, or leave --by out")
     if len({folder.resolve() for folder in folders}) < len(folders):

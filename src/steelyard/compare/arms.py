@@ -26,7 +26,8 @@ class Rivals:
 
     `missing` counts the test cases that some arm lacks. `by` is the factor; None for folders. `may_differ`
     are the conditions that arms need not share: consequences of the factor, or the reader asked for it.
-    `is_best`: the first arm was chosen because it is the fastest.
+    `is_best`: the first arm was chosen because it is the fastest. `looks` are the numbers of launches of a
+    folder at which it was looked at before it grew.
     """
 
     arms: tuple[str, ...]
@@ -35,6 +36,7 @@ class Rivals:
     by: str | None = None
     may_differ: frozenset[str] = frozenset()
     is_best: bool = False
+    looks: tuple[int, ...] = ()
 
     @property
     def comparisons(self) -> int:
@@ -72,9 +74,11 @@ _AXES = {"mpi": "mpi", "engine": "mpi", "placement": "placed"}
 _AXES |= {factor: f"env.{name}" for factor, name in AROUND.items()}
 
 
-def rivals_by(rows: Sequence[Row], factor: str, despite: Collection[str] = ()) -> Rivals:
-    """Group the rows of one folder by their values of a factor. Raises InputError for fewer than
-    two values.
+def rivals_by(
+    rows: Sequence[Row], factor: str, despite: Collection[str] = (), looks: Sequence[int] = ()
+) -> Rivals:
+    """Group the rows of one folder by their values of a factor; `looks` are those of its campaign. Raises
+    InputError for fewer than two values.
     """
     arms: dict[str, list[Row]] = {}
     for row in rows:
@@ -88,7 +92,9 @@ def rivals_by(rows: Sequence[Row], factor: str, despite: Collection[str] = ()) -
             f"by {factor} there is {only} here; give {give}a second folder, or measure two values with --arms"
         )
     found = _match(arms, (_AXES.get(factor, factor),))
-    return replace(found, by=factor, may_differ=frozenset((*consequences(factor), *despite)))
+    return replace(
+        found, by=factor, may_differ=frozenset((*consequences(factor), *despite)), looks=tuple(looks)
+    )
 
 
 def _varying(rows: Sequence[Row]) -> list[str]:

@@ -23,12 +23,13 @@ def comparison(folders: Sequence[ReadFolder]) -> Verdicts | str | None:
 
     Arms that the plan names are always compared. A sentence if arms were measured in different ways.
     """
-    plan = folders[0].measured.campaign.plan
+    campaign = folders[0].measured.campaign
+    plan = campaign.plan
     try:
         if len(folders) > 1:
             rivals = rivals_of({folder.name: folder.rows for folder in folders})
         else:
-            rivals = rivals_by(folders[0].rows, folder_factor(plan))
+            rivals = rivals_by(folders[0].rows, folder_factor(plan), looks=campaign.looks)
         found = compare(rivals, len(folders) == 1, Question())
     except OtherConditionsError as error:
         text = str(error)

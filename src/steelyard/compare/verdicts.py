@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -29,8 +30,9 @@ from steelyard.compare.conditions import differing
 from steelyard.compare.neighbours import strangers
 from steelyard.results.row import Row, has_no_time, has_time
 from steelyard.show.labels import row_labels, told_by_op
+from steelyard.stats.looks import compare_looks
 from steelyard.stats.sittings import compare_sittings
-from steelyard.stats.swaps import GAPS, Swapped, compare_arms, least_pairs, modes_of
+from steelyard.stats.swaps import GAPS, Swapped, modes_of
 
 
 class OtherConditionsError(InputError):
@@ -126,7 +128,8 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
     for k, name in enumerate(others, 1):
         # Bonferroni over the arms: each comparison with the first keeps its share of the false alarms
         share = Question(asked.false_alarm / rivals.comparisons, asked.least, asked.margin)
-        found, of_ops, n = _against(usable, k, (base, name), apart if by_turns else None, share, seed)
+        design = apart if by_turns else None
+        found, of_ops, n = _against(usable, k, (base, name), design, share, rivals.looks, seed)
         points += found
         ops += of_ops
         pairs = max(pairs, n)
@@ -265,10 +268,11 @@ def _against(
     names: tuple[str, str],
     apart: Sequence[frozenset[int]] | None,
     asked: Question,
+    looks: Sequence[int],
     seed: int,
 ) -> tuple[list[CaseVerdict], list[CaseVerdict], int]:
     """Compare two arms; `apart`: for arms by turns, the launches of each case that are left out;
-    else None.
+    else None. `looks`: how many launches there were when they were looked at before.
     """
     rows = [(case[0], case[k]) for case in cases]
     firsts = [row for row, _ in rows]
@@ -278,12 +282,13 @@ def _against(
     ops = list(dict.fromkeys(case[0].op for case in cases))
     columns = [[j for j, (row, _) in enumerate(rows) if row.op == op] for op in ops]
     whole = [_with_means(one, columns) for one in (first, second)]
+    lines = [bisect_right(_numbers(rows, range(2)), look) for look in looks]
     found = (
         compare_sittings(*whole, level=level)
         if apart is None
-        else compare_arms(*whole, level=level, seed=seed)
+        else compare_looks(whole[0], whole[1], lines, level=level, seed=seed)
     )
-    answers = answers_of(found, whole[0], whole[1], asked, by_turns=apart is not None)
+    answers = answers_of(found, whole[0], whole[1], asked, by_turns=apart is not None, looks=lines)
     points = [
         _verdict(row, other, names, said, labels.label(j))
         for j, ((row, other), said) in enumerate(zip(rows, answers[: len(rows)], strict=True))
@@ -301,9 +306,11 @@ def answers_of(
     second: NDArray[np.float64],
     asked: Question,
     by_turns: bool = True,
+    looks: Sequence[int] = (),
 ) -> list[Answer]:
-    """Answer for each column of two compared tables of logarithms, (n, P) and (m, P)."""
-    least = least_pairs(asked.false_alarm) if by_turns else None
+    """Answer for each column of two compared tables of logarithms, (n, P) and (m, P), after earlier `looks`
+    at so many of their lines.
+    """
     return [
         answer(
             Contrast(
@@ -315,9 +322,11 @@ def answers_of(
                 plain_low=float(found.plain_low[j]),
                 plain_high=float(found.plain_high[j]),
                 error=float(found.error[j]),
-                least=least,
+                by_turns=by_turns,
                 modes=_modes(first[:, j], second[:, j], abs(found.estimate[j]) > math.log1p(asked.margin)),
                 alike=found.alike,
+                family=first.shape[1],
+                looks=tuple(look for look in looks if look < found.pairs[j]),
             ),
             asked,
         )
@@ -356,8 +365,14 @@ def _table(
         for pair, out in zip(rows, apart or [frozenset()] * len(rows), strict=True)
     ]
     arms = (arm,) if apart is None else range(2)
-    launches = sorted({one.launch for pair in rows for which in arms for one in pair[which].launches})
+    launches = _numbers(rows, arms)
     return np.array([[column.get(launch, math.nan) for column in medians] for launch in launches])
+
+
+def _numbers(rows: Sequence[tuple[Row, Row]], arms: Iterable[int]) -> list[int]:
+    """List the launches of those arms, each a line of a table."""
+    arms = tuple(arms)
+    return sorted({one.launch for pair in rows for which in arms for one in pair[which].launches})
 
 
 def _verdict(

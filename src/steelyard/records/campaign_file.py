@@ -131,6 +131,7 @@ class CampaignFile(Struct, frozen=True, kw_only=True):
     command: tuple[str, ...] = ()  # the words of the command that began it; older folders have none
     ops: dict[str, PlannedOp] = {}  # those of the points, by name
     methods: dict[str, PlannedMethod] = {}  # those of the points, by name; none in older files
+    looks: tuple[Count, ...] = ()  # launches that there were when results were looked at, before it grew
 
 
 class _MachineFacts(Struct, frozen=True):

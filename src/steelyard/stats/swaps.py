@@ -25,6 +25,7 @@ FloatArray = NDArray[np.float64]
 GAPS = (np.inf, 1.5, 1.25)  # ratios above which a gap between sorted values is a change of mode; inf: none is
 MOST_EXACT = 10  # pairs up to which all swaps are counted: 2^(n-1), because swapping all pairs changes no |t|
 LEAST_BELOW = 20  # swaps that a p at the level has, of those that are drawn beyond: 2000 for 1 %
+MANY_DRAWN = 5000  # ... up to so many; beyond, just as many as a p at the level needs, which is as valid
 _BLOCK = 2000  # swaps at a time, for memory
 LEAST_IN_MODE = 2  # values of each arm, from which both arms share a mode
 _PRIOR = 4  # values that the common variance counts for (moderated t: Smyth, SAGMB 3, 2004)
@@ -257,7 +258,7 @@ def _signs(n: int, level: float, seed: int) -> FloatArray:
     if n <= MOST_EXACT:
         rest = np.array(list(itertools.product((1.0, -1.0), repeat=n - 1))).reshape(-1, n - 1)
         return np.hstack((np.ones((rest.shape[0], 1)), rest))
-    count = round(LEAST_BELOW / (1 - level)) - 1
+    count = math.ceil(max(min(LEAST_BELOW / (1 - level), MANY_DRAWN), 1 / (1 - level)) - 1e-6) - 1
     drawn = np.random.default_rng(seed).choice((1.0, -1.0), size=(count, n))
     return np.vstack((np.ones(n), drawn))
 

@@ -1,0 +1,208 @@
+"""What looks at a campaign that grows cost, and whether what is said of launches to come is true.
+
+    .venv/bin/python benchmarks/precision.py rows|alarms|advice [--rounds 400]
+
+Prints tables as Markdown, of simulated launches.
+
+rows: launches are added until the ± of a row is narrow enough (`stats.looks.looks_until`). An entry is how
+often the interval that is printed then holds the truth, in %, and how many launches it took in the mean.
+Beside the looks that are in use stand others: each launch, and a share of 5 % for each look.
+alarms: comparisons of equals that are looked at up to 17 times, in % of campaigns with any alarm.
+advice: how often a comparison that cannot tell decides with as many launches as it asks for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from coverage_derived import Floats
+from coverage_table import table
+from scipy.stats import norm
+
+from steelyard.compare.answer import CANNOT_TELL, Answer, Question
+from steelyard.compare.verdicts import answers_of
+from steelyard.stats import Estimate, find_modes, launch_interval, mode_interval, typical_mode
+from steelyard.stats.looks import compare_looks, looks_until
+from steelyard.stats.swaps import compare_arms
+
+SCATTER = 0.03  # of launches
+MOST = 137  # launches, the twelfth look
+ASKED = (0.04, 0.03, 0.02, 0.015, 0.01)
+SLOW = 0.3  # share of the slow mode
+MODE = 2.0  # times as slow
+Draw = Callable[[np.random.Generator, int], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """How launch medians scatter; their median is 1, but for modes."""
+
+    draw: Draw
+    modes: bool = False
+
+
+def _modes(rng: np.random.Generator, count: int) -> Floats:
+    return np.asarray(_normal(rng, count) * np.where(rng.random(count) < SLOW, MODE, 1.0))
+
+
+def _normal(rng: np.random.Generator, count: int) -> Floats:
+    return 1 + SCATTER * rng.standard_normal(count)
+
+
+WORLDS = {
+    "normal": World(_normal),
+    "lognormal": World(lambda rng, count: np.exp(SCATTER * rng.standard_normal(count))),
+    "t with 4 degrees": World(
+        lambda rng, count: np.exp(SCATTER / math.sqrt(2) * rng.standard_t(4, count)),
+    ),
+    "exponential": World(lambda rng, count: 1 + SCATTER * (rng.exponential(1, count) - math.log(2))),
+    "modes 70/30 x 2": World(_modes, True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """When a row is looked at, and the level of the k-th look, from 0."""
+
+    at: Sequence[int]
+    level: Callable[[int], float] = lambda _: 0.95
+
+
+PLANS = {
+    "in use: 8, 10, 13, 17, ...": Looks(tuple(looks_until(MOST))),
+    "each launch from 6 on": Looks(tuple(range(6, MOST + 1))),
+    "in use, and 6/(pi k)^2 of 5 %": Looks(
+        tuple(looks_until(MOST)), lambda k: 1 - 0.05 * 6 / (math.pi * (k + 1)) ** 2
+    ),
+}
+
+
+def quoted(medians: Floats, level: float) -> tuple[Estimate, bool]:
+    """Estimate as a row does, and say whether it has modes."""
+    modes = find_modes([np.array([one]) for one in medians], medians=medians.tolist())
+    if len(modes) > 1:
+        return mode_interval(modes[typical_mode(modes, level)], level), True
+    return launch_interval(medians.tolist(), level), False
+
+
+def stopped(medians: Floats, looks: Looks, asked: float) -> tuple[Estimate, bool, int]:
+    """Look until the interval is narrow enough, or there are no more launches."""
+    for k, count in enumerate(looks.at):
+        found, has_modes = quoted(medians[:count], looks.level(k))
+        if max(found.high - found.value, found.value - found.low) <= asked * found.value:
+            break
+    return found, has_modes, count
+
+
+def truth_of(world: World, found: Estimate, has_modes: bool) -> float:
+    """The median of what the estimate is about: of the nearest mode, or of all."""
+    if not world.modes:
+        return 1.0
+    if has_modes:
+        return min((1.0, MODE), key=lambda one: abs(math.log(found.value / one)))
+    return 1 + SCATTER * float(norm.ppf(0.5 / (1 - SLOW)))
+
+
+def row_tables(rounds: int) -> Iterator[str]:
+    """A table for each plan of looks."""
+    for name, looks in PLANS.items():
+        rows = []
+        for words, world in WORLDS.items():
+            cells = [words]
+            for asked in ASKED:
+                rng = np.random.default_rng([34, round(1e4 * asked)])
+                held = took = 0
+                for _ in range(rounds):
+                    found, has_modes, count = stopped(world.draw(rng, MOST), looks, asked)
+                    held += found.low <= truth_of(world, found, has_modes) <= found.high
+                    took += count
+                cells.append(f"{100 * held / rounds:.1f} in {took / rounds:.0f}")
+            rows.append(cells)
+        yield table([name, *(f"±{100 * asked:g} %" for asked in ASKED)], rows)
+
+
+def alarm_tables(rounds: int) -> Iterator[str]:
+    """Equals that are looked at from 8 to 40 pairs, at every second, and at those in use."""
+    rows = []
+    for words, looks in (
+        ("8, 10, ..., 40", tuple(range(8, 41, 2))),
+        ("8, 10, 13, ..., 40", tuple(looks_until(40))),
+    ):
+        for points in (1, 5):
+            alarms = each = 0
+            for seed in range(rounds):
+                rng = np.random.default_rng([34, seed, points])
+                first, second = SCATTER * rng.standard_normal((2, 40, points))
+                alarms += bool((compare_looks(first, second, looks, seed=seed).p <= 0.01).any())
+                each += any((compare_arms(first[:n], second[:n], seed=seed).p <= 0.01).any() for n in looks)
+            rows.append([words, str(points), f"{100 * alarms / rounds:.1f}", f"{100 * each / rounds:.1f}"])
+    yield table(["looks at pairs", "test cases", "alarms, in %", "if each look had 1 %"], rows)
+
+
+def said(arms: Floats, looks: tuple[int, ...], seed: int) -> Answer:
+    """What `compare` says of the first test case of two arms, (2, n, P)."""
+    found = compare_looks(arms[0], arms[1], looks, seed=seed)
+    return answers_of(found, arms[0], arms[1], Question(), looks=looks)[0]
+
+
+def arms_of(rng: np.random.Generator, pairs: int, points: int, scatter: float, truth: float) -> Floats:
+    """Both arms, (2, pairs, points); the second takes so much longer in all test cases."""
+    return np.asarray(scatter * rng.standard_normal((2, pairs, points)) + [[[0.0]], [[math.log1p(truth)]]])
+
+
+def advised(
+    rounds: int, points: int, scatter: float, truth: float, pairs: int = 8
+) -> tuple[list[int], int, int]:
+    """Return what is named, and how often it decides: in the campaign that grows, and in a new one."""
+    named: list[int] = []
+    grown = fresh = 0
+    for seed in range(rounds):
+        rng = np.random.default_rng([34, seed, points, round(1e4 * truth)])
+        arms = arms_of(rng, 2000, points, scatter, truth)
+        needed = said(arms[:, :pairs], (), seed).launches_needed
+        if needed is not None and needed <= arms.shape[1]:
+            named.append(needed)
+            grown += said(arms[:, :needed], (pairs,), seed).verdict != CANNOT_TELL
+            fresh += said(arms_of(rng, needed, points, scatter, truth), (), seed).verdict != CANNOT_TELL
+    return named, grown, fresh
+
+
+def advice_tables(rounds: int) -> Iterator[str]:
+    """For each true difference: how many launches are named, and how often these decide."""
+    truths = (0.0, 0.01, 0.03, 0.05, 0.1)
+    rows = []
+    for scatter in (0.01, 0.03, 0.1):
+        for points in (1, 20):
+            cells = [f"{100 * scatter:g} %", str(points)]
+            for truth in truths:
+                named, grown, fresh = advised(rounds, points, scatter, truth)
+                count = len(named)
+                if count < rounds / 10:
+                    cells.append("")
+                    continue
+                cells.append(
+                    f"{np.median(named):.0f}: {100 * grown / count:.0f}, {100 * fresh / count:.0f} of {count}"
+                )
+            rows.append(cells)
+    yield table(["scatter", "test cases", *(f"+{100 * truth:g} %" for truth in truths)], rows)
+
+
+KINDS = {"rows": row_tables, "alarms": alarm_tables, "advice": advice_tables}
+
+
+def main() -> None:
+    """Print the tables of a kind."""
+    parser = argparse.ArgumentParser(description="what looks cost, and whether advice is true")
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("--rounds", type=int, default=400)
+    given = parser.parse_args()
+    for text in KINDS[given.kind](given.rounds):
+        print(text, end="\n\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()

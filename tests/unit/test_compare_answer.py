@@ -80,7 +80,7 @@ def _seen(
     ("estimate", "half", "pairs", "between"),
     [
         (0.0, 4 * math.log(1.05), 10, (180, 700)),  # four times as wide: sixteen times as many, and more
-        (0.69, 0.69, 8, (9, 24)),  # twice as long is seen long before 5 % would be
+        (0.69, 0.69, 8, (9, 40)),  # twice as long is seen long before 5 % would be
         (0.69, 0.10, 4, (8, 8)),  # four pairs cannot have a p of 1 %, whatever they show, and spend nothing
         (0.03, 0.08, 8, (60, 250)),  # neither far from 0 nor from the margin
     ],

@@ -98,13 +98,12 @@ def _why(seen: Contrast) -> str:
 def _needed(seen: Contrast, asked: Question) -> int | None:
     """Estimate how many launches would decide, if the present ones do not; None if no number is known to."""
     half = max(seen.high - seen.estimate, seen.estimate - seen.low)
-    plain_half = doubt(seen.modes, seen.pairs) * (seen.plain_high - seen.plain_low) / 2
+    middle, plain_half = (seen.plain_low + seen.plain_high) / 2, (seen.plain_high - seen.plain_low) / 2
     if not seen.by_turns or not 0 < half < math.inf or not plain_half < math.inf or seen.alike:
         return None
     known = Prospect(
-        told=Estimated(seen.estimate, seen.error),
-        same=Estimated((seen.plain_low + seen.plain_high) / 2, seen.error * plain_half / half),
-        bound=half / seen.error,
+        told=Estimated(seen.estimate, seen.error, half),
+        same=Estimated(middle, seen.error * plain_half / half, plain_half * doubt(seen.modes, seen.pairs)),
         pairs=seen.pairs,
         looks=seen.looks,
         family=seen.family,

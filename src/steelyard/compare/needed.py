@@ -25,16 +25,17 @@ _LENT = 4  # degrees of freedom that other test cases lend (`swaps`)
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
-    """An estimate of a logarithm with its standard error."""
+    """An estimate of a logarithm with its standard error, and half of its interval."""
 
     estimate: float
     error: float
+    half: float
 
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
     """What is known: `told` is the estimate that may differ from 0, `same` the one that may lie within the
-    margin. `bound` times an error is the half-width of an interval.
+    margin.
 
     `pairs` were measured and looked at, after earlier `looks`; `family` columns are compared, and all looks
     share the `false_alarm`.
@@ -42,7 +43,6 @@ class Prospect:
 
     told: Estimated
     same: Estimated
-    bound: float
     pairs: int
     looks: Sequence[int]
     family: int
@@ -79,11 +79,11 @@ def _decided(
     spread = np.sqrt(known.degrees / chdtri(known.degrees, _CHANCES))  # true scatter over the one seen
     later = np.sqrt((now + (n - now) * spread**2) / n) if kept else np.broadcast_to(spread, (n.size, 15))
     moves = np.sqrt((n - now) / n) if kept else np.sqrt(1 + now / n)
-    bound = known.bound * (_bounds(known, counts, shares) / _bounds(known, np.array([now]), _now(known)))
+    wider = _bounds(known, counts, shares) / _bounds(known, np.array([now]), _now(known))
     can_tell = counts >= [least_pairs(known.false_alarm * share) for share in shares]
 
     def side(one: Estimated) -> tuple[FloatArray, FloatArray]:
-        return one.error * spread * moves, bound[:, None] * one.error * later * np.sqrt(now / n)
+        return one.error * spread * moves, wider[:, None] * one.half * later * np.sqrt(now / n)
 
     sd, half = side(known.same)
     room = np.maximum(margin - half, 0.0)

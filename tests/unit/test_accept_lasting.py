@@ -12,6 +12,7 @@ import pytest
 
 from made_machine import machine, weighed
 from make_records import FakePoint, steady
+from scripts import load_benchmark
 from steelyard.accept import Acceptance, Topic, accept
 from steelyard.records.campaign_file import Placement
 
@@ -122,3 +123,12 @@ def test_links_between_hosts_that_were_placed_are_compared(tmp_path: Path) -> No
     assert said.verdict == "not well"
     assert said.evidence.startswith("Link n3 – n1 is ")
     assert said.evidence.count("slower") == 1
+
+
+@pytest.mark.parametrize(("kind", "places"), [("core", 16), ("host", 8), ("link", 10)])
+def test_the_power_of_the_verdict(kind: str, places: int) -> None:
+    """The core of benchmarks/power_accept.py: nothing of places that differ by 2 %, and an odd one."""
+    power = load_benchmark("power_accept")
+    sound = dict(power.rates(kind, places, 10, TWO_PERCENT, (), 5))
+    assert "not well" not in sound
+    assert dict(power.rates(kind, places, 10, 0.0, (1.5,), 3)) == {"right": 3}

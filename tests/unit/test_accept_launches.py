@@ -13,6 +13,8 @@ from msgspec import structs
 from made_machine import machine, weighed
 from make_records import MACHINE, FakePoint, steady
 from steelyard.accept import Acceptance, Topic, Weighed, accept
+from steelyard.plan.plan import read_plan
+from steelyard.plan.shipped import shipped_plans
 from steelyard.records.schema import End
 
 FAULTS: dict[str, dict[str, Any]] = {
@@ -91,3 +93,11 @@ def test_what_the_machine_counted_since_it_began_is_no_fault(tmp_path: Path) -> 
     )
     seen = replace(told, measured=structs.replace(told.measured, files=files))
     assert topic(accept(seen), "settings").verdict == "well"
+
+
+def test_what_each_topic_needs_comes_first_in_the_plan() -> None:
+    plan = read_plan(shipped_plans()["acceptance"])
+    first = {op for measure in plan.measure if measure.first for op in measure.ops}
+    assert {"mpi.pingpong", "shm.flag", "mpi.pattern.neighbours", "mpi.pattern.round_robin"} <= first
+    assert {"mem.stream.triad", "noise.fwq", "npb.cg"} <= first
+    assert not all(measure.first for measure in plan.measure)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import pytest
 from msgspec.structs import replace
@@ -134,3 +134,30 @@ def test_what_is_beside_each_other_follows_directly_in_random_order() -> None:
             assert max(places) - min(places) == 2
             firsts.append(places[0] < places[1])
     assert 150 < sum(firsts) < 250
+
+
+def _order(launches: int, done: tuple[tuple[str, int], ...] = ()) -> list[tuple[int, set[str]]]:
+    """The launches in their order, each with its ops: `early` comes first."""
+    points = tuple(
+        PlannedPoint(point=number, op=op, mpi="a", ranks=ranks, first=op == "early")
+        for number, (op, ranks) in enumerate([("early", 1), ("late", 1), ("late", 2)])
+    )
+    jobs = plan_jobs(CampaignFile(seed=1, points=points), launches, done)
+    return [
+        (launch, {point.op for job in own for point in job.points})
+        for launch, own in groupby(jobs, key=lambda job: job.launch)
+    ]
+
+
+def test_what_comes_first_has_five_launches_before_the_others_have_one() -> None:
+    """A time budget that ends after five launches leaves these whole, not one launch of everything."""
+    early, late, both = {"early"}, {"late"}, {"early", "late"}
+    turns = [*((n, early) for n in range(1, 6)), *((n, late) for n in range(1, 6))]
+    assert _order(7) == [*turns, (6, both), (7, both)]
+    assert _order(2) == [(1, {"early"}), (2, {"early"}), (1, {"late"}), (2, {"late"})]
+
+
+def test_a_resumed_campaign_goes_on_where_its_turns_were_cut() -> None:
+    done = tuple((f"l{n:02d}-a-n1", 0) for n in range(1, 5))
+    assert _order(5, done)[0] == (5, {"early"})
+    assert len(_order(5, done)) == 6

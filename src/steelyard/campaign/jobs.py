@@ -7,7 +7,7 @@ import os
 import random
 import re
 import zlib
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -37,6 +37,7 @@ _LONGEST = 40  # letters of an arm or a variable in the name of a job
 _LONGEST_MPI = 120  # letters of an MPI or an engine there, which may be a path: names of files end at 255
 _LONGEST_REST = 100  # letters of all that distinguishes launches of one MPI, ranks and threads
 MOST_MEASUREMENTS = 2_000_000  # a day, however short each is
+FIRST_LAUNCHES = 5  # of points that come first: so many can tell which of several places is odd
 _INNER = "inner"  # parameter of ops: how many threads each of their threads makes
 
 
@@ -263,7 +264,8 @@ def _in_order(groups: Sequence[LaunchGroup], seed: int, launch: int) -> list[Lau
 
 
 def plan_jobs(campaign: CampaignFile, launches: int, done: Container[tuple[str, int]]) -> list[PlannedJob]:
-    """List what is left to measure: launch after launch, jobs and their points shuffled within it.
+    """List what is left to measure: launch after launch, jobs and their points shuffled within it. The first
+    launches are divided if some points come first.
 
     Arms follow each other directly. Chance chooses their order anew for each launch, the same for all their
     jobs; a comparison by swaps rests on this (Abedi and Brecht, ICPE 2017). Points to measure beside each
@@ -271,14 +273,27 @@ def plan_jobs(campaign: CampaignFile, launches: int, done: Container[tuple[str, 
     """
     jobs = []
     groups = groups_of(campaign.points)
-    for launch in range(1, launches + 1):
+    for turn, launch in _turns(campaign.points, launches):
         for group in _in_order(groups, campaign.seed, launch):
             name = job_name(launch, group)
-            points = [point for point in group.points if (name, point.point) not in done]
+            points = [point for point in group.points if point.first in turn]
+            points = [point for point in points if (name, point.point) not in done]
             points = _shuffled(points, random.Random(f"{campaign.seed} {name}"))
             if points:
                 jobs.append(PlannedJob(launch, name, group, tuple(points)))
     return jobs
+
+
+def _turns(points: Sequence[PlannedPoint], launches: int) -> Iterator[tuple[frozenset[bool], int]]:
+    """List the launches in their order, each with the points whose turn it is: those that come first or not.
+
+    `FIRST_LAUNCHES` launches of the points that come first, then as many of the others, then all of both. So
+    a time budget leaves a few launches of what matters most, not one launch of everything.
+    """
+    kinds = sorted({point.first for point in points}, reverse=True)
+    few = min(launches, FIRST_LAUNCHES) if len(kinds) > 1 else 0
+    yield from ((frozenset((kind,)), launch) for kind in kinds for launch in range(1, few + 1))
+    yield from ((frozenset(kinds), launch) for launch in range(few + 1, launches + 1))
 
 
 def _shuffled(points: Sequence[PlannedPoint], coin: random.Random) -> list[PlannedPoint]:

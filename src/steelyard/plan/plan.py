@@ -64,6 +64,7 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     wrapper: str | tuple[str, ...] = ()  # words before the engine, "apptainer exec x.sif": launches of each
     exclude: tuple[Exclude, ...] = ()  # of the product, these test cases
     beside: bool | None = None  # points of the same size follow each other in a launch, in random order
+    first: bool = False  # the first launches have these points alone: what a time budget cuts are the others
 
     def __post_init__(self) -> None:
         """Check what the types do not. Raises MeasureError."""

@@ -164,6 +164,7 @@ def resolve(
                     rule=rule,
                     placement=place,
                     beside=number if measure.beside else None,
+                    first=measure.first,
                 )
                 for point in _cases(measure, shared, ops, values, (None,) if is_solo else mpis, levels):
                     check_test_cases(next(tried))

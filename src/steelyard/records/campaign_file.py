@@ -93,6 +93,7 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
     hosts: RankCount | None = None  # of equal numbers of ranks; None: the plan does not set them
     arm: Name | None = None  # the arm that it belongs to, if arms are compared
     beside: int | None = None  # points of the same number and size follow each other in a launch
+    first: bool = False  # the first launches of these come before those of the others
     refines: Count | None = None  # the point from which it differs only in size, which --refine chose
 
 

@@ -1,0 +1,121 @@
+"""How often is a machine accused whose places only differ lastingly, and which odd place is found?
+
+Made-up times of equal cores, hosts or links, judged as `steelyard accept` judges them. Places differ
+lastingly by a standard deviation, and launches scatter by 1 %. Each machine has four tests of its places; an
+odd place is slower in one of them.
+
+    .venv/bin/python benchmarks/power_accept.py --kind core --places 64 --lasting 0,2 --machines 200
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binomtest
+
+from steelyard.accept import CANNOT_TELL, NOT_WELL, Weighed
+from steelyard.accept.alike import BETWEEN, CORE, HOST, LINK, Alike
+from steelyard.accept.criterion import Candidate, Finding
+from steelyard.accept.places import cores, hosts, links
+from steelyard.records.campaign_file import CampaignFile
+from steelyard.results.load import Measured
+
+CRITERIA = {CORE: cores, HOST: hosts, LINK: links}
+SLOWER = (1.05, 1.10, 1.25)
+TESTS, SCATTER = 4, 0.01
+
+
+@dataclasses.dataclass(frozen=True)
+class MadeUp(Weighed):
+    """A folder of which only the tests of places exist."""
+
+    given: tuple[Alike, ...] = ()
+
+    @property
+    def tests(self) -> tuple[Alike, ...]:  # type: ignore[override]
+        """The tests that were made up."""
+        return self.given
+
+
+def names_of(kind: str, places: int) -> tuple[str, ...]:
+    """Name so many places; links are the pairs of the fewest hosts that have as many."""
+    if kind != LINK:
+        return tuple(f"{kind}-{i}" for i in range(places))
+    pairs = ((a, b) for b in range(places + 1) for a in range(b))
+    return tuple(f"n{a}{BETWEEN}n{b}" for (a, b), _ in zip(pairs, range(places), strict=False))
+
+
+def judged(
+    kind: str, places: int, launches: int, lasting: float, slow: Sequence[float], seed: int
+) -> Finding | None:
+    """Judge one machine, of whose places the first are so many times as slow in the first test."""
+    rng = np.random.default_rng(seed)
+
+    def table(times: Sequence[float]) -> NDArray[np.float64]:
+        own = lasting * rng.standard_normal(places)
+        own[: len(times)] += np.log(times)
+        launch = 0.05 * rng.standard_normal((launches, 1))
+        return np.asarray(own + launch + SCATTER * rng.standard_normal((launches, places)))
+
+    names = names_of(kind, places)
+    tests = tuple(Alike(f"test {i}", kind, names, table(slow if i == 0 else ())) for i in range(TESTS))
+    nothing = Measured(Path("made-up"), CampaignFile(), (), ())
+    return CRITERIA[kind].find(Candidate(MadeUp(nothing, (), given=tests)))
+
+
+def rates(
+    kind: str, places: int, launches: int, lasting: float, slow: Sequence[float], machines: int
+) -> Iterator[tuple[str, int]]:
+    """Count the verdicts; of machines with odd places, those that name them all and no other."""
+    found: Counter[str] = Counter()
+    for seed in range(machines):
+        said = judged(kind, places, launches, lasting, slow, seed)
+        assert said is not None
+        names = names_of(kind, places)[: len(slow)]
+        named = all(f"{name} is " in said.evidence for name in names)
+        right = said.verdict == NOT_WELL and named and said.evidence.count("slower in test") == len(slow)
+        found["right" if right and slow else said.verdict] += 1
+    yield from found.items()
+
+
+def main() -> None:
+    """Print a row of a table for each amount of lasting differences."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--kind", choices=CRITERIA, default=CORE)
+    parser.add_argument("--places", type=int, default=64)
+    parser.add_argument("--launches", type=int, default=10)
+    parser.add_argument("--lasting", default="0,1,2,3", help="per cent, standard deviation")
+    parser.add_argument("--odd", type=int, default=1, help="places that are slower")
+    parser.add_argument("--machines", type=int, default=200)
+    options = parser.parse_args()
+    for words in options.lasting.split(","):
+        fixed = (options.kind, options.places, options.launches, float(words) / 100)
+        sound = dict(rates(*fixed, (), options.machines))
+        alarms = sound.get(NOT_WELL, 0)
+        high = binomtest(alarms, options.machines).proportion_ci(0.95, "exact").high
+        cells = [f"{alarms} of {options.machines} (up to {100 * high:.1f} %)"]
+        cells.append(_percent(sound.get(CANNOT_TELL, 0), options.machines))
+        for times in SLOWER:
+            count = math.ceil(options.machines / 2)
+            odd = dict(rates(*fixed, (times,) * options.odd, count))
+            cells.append(
+                f"{_percent(odd.get('right', 0), count)}, {_percent(odd.get(CANNOT_TELL, 0), count)}"
+            )
+        print(f"| {options.places} {options.kind}s | {words} % |", " | ".join(cells), "|", flush=True)
+
+
+def _percent(count: int, of: int) -> str:
+    return f"{100 * count / of:.0f} %"
+
+
+if __name__ == "__main__":
+    main()

@@ -247,8 +247,8 @@ def test_a_reference_of_another_kind_of_machine_is_not_guessed_with(
 
 def test_a_terminal_of_80_columns_has_a_line_a_topic(well: Weighed) -> None:
     found = accept(well)
-    lines = sheet_text(acceptance_sheet(found, well.name), Paper(80, False)).splitlines()
-    assert lines[0].startswith("well: well: 10 of 10 topics are well")
+    lines = sheet_text(acceptance_sheet(found), Paper(80, False)).splitlines()
+    assert lines[0].startswith("10 of 10 topics are well")
     assert len(lines) == 2 + len(found.topics)
     assert max(map(len, lines)) <= 80
     assert not list(acceptance_sentences(found))
@@ -266,7 +266,10 @@ def test_the_report_reads_as_a_letter(tmp_path: Path) -> None:
     told = weighed(tmp_path / "out", machine(slow_core=1.2))
     page = write_report([told.measured.folder], tmp_path / "report.html").read_text("utf-8")
     letter, _, rest = page.partition('<details class="rest">')
-    assert "Not well: 9 of 10 topics are well, 1 is not (" in letter
+    assert "<strong>Not well: core 5 is " in letter
+    assert "Machine: vm: 2 cores of AMD EPYC 7B13, " in letter
+    assert "Measured: 6 launches, 2026-11-" in letter
+    assert "9 of 10 topics are well, 1 is not (cores)." in letter
     assert "cores: Core 5 is " in letter
     assert "take it out of use" in letter
     assert 0 < letter.count("<figure") <= 5

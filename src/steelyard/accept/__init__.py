@@ -10,7 +10,9 @@ from steelyard.accept.criterion import (
     Topic,
     criteria_of,
     judge,
+    overall,
 )
+from steelyard.accept.summary import machine_words, measured_words, why_words
 from steelyard.accept.weighed import PLAN, Weighed
 
 __all__ = ["CANNOT_TELL", "CRITERIA", "NOT_WELL", "PLAN", "WELL", "Acceptance", "Topic", "Weighed", "accept"]
@@ -20,4 +22,13 @@ CRITERIA = criteria_of(settings, answers, places, noise, floors, protocol, refer
 
 def accept(weighed: Weighed, reference: Weighed | None = None) -> Acceptance:
     """Judge a results folder by all criteria, with a reference if there is one."""
-    return judge(CRITERIA, Candidate(weighed, reference))
+    topics = judge(CRITERIA, Candidate(weighed, reference))
+    verdict = overall(topics)
+    return Acceptance(
+        verdict=verdict,
+        why=why_words(verdict, topics, weighed),
+        machine=machine_words(weighed),
+        measured=measured_words(weighed),
+        go_on=weighed.go_on() if weighed.unfinished else "",
+        topics=topics,
+    )

@@ -49,6 +49,7 @@ def _found(seen: Candidate, rows: Sequence[Row]) -> Finding:
             NOT_WELL,
             f"{len(bad)} of {counted(ran, 'run')} failed ({words}): {first}{more}.",
             f"{_REMEDY} To measure again what failed: {again}",
+            brief=f"{len(bad)} of {counted(ran, 'run')} failed ({words}) in {_ops([row for row, *_ in bad])}",
         )
     good = [row for row in rows if row.status == "ok"]
     unsure = [row for row in good if not row.verified]
@@ -67,3 +68,10 @@ def _found(seen: Candidate, rows: Sequence[Row]) -> Finding:
         f"All {counted(ran, 'run')} of {counted(len(good), 'test case')} were verified, before and after "
         f"they were timed{rest}.",
     )
+
+
+def _ops(rows: Sequence[Row]) -> str:
+    """Write `mpi.put and mpi.get`, the ops of some rows."""
+    ops = list(dict.fromkeys(row.op for row in rows))
+    more = [f"{len(ops) - _MOST_NAMED} more"] if len(ops) > _MOST_NAMED else []
+    return joined([*ops[:_MOST_NAMED], *more])

@@ -6,8 +6,9 @@ machine is well, that it is not, or that it cannot tell; each with its evidence.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 
 from msgspec import Struct
@@ -33,29 +34,40 @@ class Finding:
     """The answer of a criterion, in sentences without their first capital; `remedy` replaces its own.
 
     `launches` is in how many launches a fault was measured; None for a fact that one launch shows, such as a
-    wrong answer.
+    wrong answer. `brief` says it in a few words; without it, the first clause of the evidence does.
     """
 
     verdict: str
     evidence: str
     remedy: str = ""
     launches: int | None = None
+    brief: str = ""
 
 
 class Topic(Struct, frozen=True, kw_only=True):
-    """One criterion's answer; `remedy` is empty if the machine is well."""
+    """One criterion's answer; `remedy` is empty if the machine is well; `brief` is the evidence in a few
+    words.
+    """
 
     topic: str
     question: str
     verdict: str
     evidence: str
     remedy: str
+    brief: str = ""
 
 
 class Acceptance(Struct, frozen=True, kw_only=True):
-    """All answers, and their common verdict."""
+    """All answers, their common verdict, and `why` it is; of which `machine`; how much was `measured`.
+
+    `go_on` is the command that measures what is left of the plan; empty if nothing is.
+    """
 
     verdict: str
+    why: str = ""
+    machine: str = ""
+    measured: str = ""
+    go_on: str = ""
     topics: tuple[Topic, ...]
 
 
@@ -83,20 +95,24 @@ def criteria_of(*modules: ModuleType) -> tuple[Criterion, ...]:
     )
 
 
-def judge(criteria: Iterable[Criterion], seen: Candidate) -> Acceptance:
+def judge(criteria: Iterable[Criterion], seen: Candidate) -> tuple[Topic, ...]:
     """Ask the criteria, in their order. Fewer than `LEAST_LAUNCHES` launches show no fault."""
-    topics = tuple(
-        Topic(
-            topic=row.topic,
-            question=row.question,
-            verdict=found.verdict,
-            evidence=_capital(found.evidence),
-            remedy="" if found.verdict == WELL else _capital(found.remedy or row.remedy),
-        )
+    return tuple(
+        _topic(row, _held_back(answer, seen.weighed))
         for row in criteria
-        if (answer := row.find(seen)) is not None and (found := _held_back(answer, seen.weighed)) is not None
+        if (answer := row.find(seen)) is not None
     )
-    return Acceptance(verdict=overall(topics), topics=topics)
+
+
+def _topic(row: Criterion, found: Finding) -> Topic:
+    return Topic(
+        topic=row.topic,
+        question=row.question,
+        verdict=found.verdict,
+        evidence=_capital(found.evidence),
+        remedy="" if found.verdict == WELL else _capital(found.remedy or row.remedy),
+        brief=found.brief or re.split(r"[;:.](?= |$)", found.evidence)[0],
+    )
 
 
 def _held_back(found: Finding, weighed: Weighed) -> Finding:
@@ -104,7 +120,9 @@ def _held_back(found: Finding, weighed: Weighed) -> Finding:
     if found.verdict != NOT_WELL or found.launches is None or found.launches >= LEAST_LAUNCHES:
         return found
     seen = f"That was seen in {counted(found.launches, 'launch')}; fewer than {LEAST_LAUNCHES} show no fault."
-    return Finding(CANNOT_TELL, f"{found.evidence} {seen}", weighed.more_launches())
+    return replace(
+        found, verdict=CANNOT_TELL, evidence=f"{found.evidence} {seen}", remedy=weighed.more_launches()
+    )
 
 
 def _capital(text: str) -> str:
@@ -124,4 +142,6 @@ def from_checks(found: Iterable[Diagnostic], well: str, launches: int | None = N
     if not chosen:
         return Finding(WELL, well)
     evidence = " ".join(f"{one.what}: {one.evidence}" for one in chosen)
-    return Finding(NOT_WELL, evidence, " ".join(dict.fromkeys(one.remedy for one in chosen)), launches)
+    remedy = " ".join(dict.fromkeys(one.remedy for one in chosen))
+    brief = "; ".join(one.what[0].lower() + one.what[1:] for one in chosen)
+    return Finding(NOT_WELL, evidence, remedy, launches, brief)

@@ -51,6 +51,7 @@ def floor(seen: Candidate) -> Finding:
             NOT_WELL,
             f"{len(bad)} of {count}: {_words(worst)}; {MOST_TIMES:g} times are allowed.",
             launches=max(_launches(one, rows) for one in bad),
+            brief=_words(worst),
         )
     if any(one.low is None or one.low < 1 / MOST_TIMES for one in known):
         return Finding(

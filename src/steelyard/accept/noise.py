@@ -55,6 +55,7 @@ def noise(seen: Candidate) -> Finding:
             NOT_WELL,
             f"{words}{more}; {_percent(MOST_LOST)} is allowed.",
             launches=max(len(shares[key]) for key in bad),
+            brief=f"core {ordered[0][0][1]} loses {_percent(ordered[0][1].value)} of its time to the system",
         )
     cores = counted(len({cpus for _, cpus in found}), "core")
     if not all(one.high <= MOST_LOST for one in found.values()):

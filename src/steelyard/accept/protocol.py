@@ -59,11 +59,13 @@ def protocol(seen: Candidate) -> Finding:
     worst = _words(*max(bad or found, key=lambda one: one[1].value))
     scope = counted(len(found), "step")
     if bad:
+        most = max(said.value for _, said in bad)
         told = _told(seen.weighed.measured.files)
         return Finding(
             NOT_WELL,
             f"{len(bad)} of {scope}: {worst}; {MOST_TIMES:g} times are allowed.{told}",
             launches=max(len(step.ratios) for step, _ in bad),
+            brief=f"short messages take up to {format_factor(most)} times as long as their parts",
         )
     if any(said.high > MOST_TIMES for _, said in found):
         return Finding(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from steelyard.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Acceptance, Topic
 from steelyard.base.plural import counted
 from steelyard.show.sheet import BAD, DIM, PLAIN, Line, Sheet, without_empty, words
@@ -11,15 +13,19 @@ from steelyard.show.sheet import BAD, DIM, PLAIN, Line, Sheet, without_empty, wo
 _TONES = {WELL: PLAIN, NOT_WELL: BAD, CANNOT_TELL: DIM}
 
 
-def acceptance_sheet(found: Acceptance, name: str) -> Sheet:
-    """Make a line for each topic, below the verdict."""
+def head_facts(found: Acceptance) -> Iterator[str]:
+    """Write of which machine a verdict is, from how much, and the command that goes on."""
+    if found.machine:
+        yield f"Machine: {found.machine}"
+    yield f"Measured: {found.measured}"
+    if found.go_on:
+        yield f"To go on: {found.go_on}"
+
+
+def acceptance_sheet(found: Acceptance) -> Sheet:
+    """Make a line for each topic."""
     lines = tuple(Line((one.topic, one.verdict, one.question), _TONES[one.verdict]) for one in found.topics)
-    return Sheet(
-        f"{name}: {found.verdict}",
-        count_words(found),
-        (words("topic"), words("verdict"), words("question")),
-        lines,
-    )
+    return Sheet(count_words(found), "", (words("topic"), words("verdict"), words("question")), lines)
 
 
 def letter_sheet(found: Acceptance) -> Sheet:
@@ -49,11 +55,13 @@ def count_words(found: Acceptance) -> str:
 
 
 def acceptance_sentences(found: Acceptance) -> Iterator[str]:
-    """Explain what is not well, then what is undecided: why, and what to do."""
+    """Explain what is not well, then what is undecided: why, and what to do, the same only once."""
+    said: set[str] = set()
     for verdict in (NOT_WELL, CANNOT_TELL):
         for one in found.topics:
             if one.verdict == verdict:
-                yield topic_words(one)
+                yield topic_words(one if one.remedy not in said else msgspec.structs.replace(one, remedy=""))
+                said.add(one.remedy)
 
 
 def topic_words(one: Topic) -> str:

@@ -128,15 +128,21 @@ def exit_code(found: Acceptance, strict: bool) -> int:
 
 
 def print_acceptance(weighed: Weighed, found: Acceptance) -> tuple[str, ...]:
-    """Print the verdict, a line for each topic, and below it the reasons and remedies; return the verdict."""
-    from steelyard.accept.sheets import acceptance_sentences, acceptance_sheet, count_words
+    """Print the verdict and why, a line for each topic, and below it the reasons and remedies; return the
+    verdict.
+    """
+    from steelyard.accept.sheets import acceptance_sentences, acceptance_sheet, head_facts
     from steelyard.show.terminal import prose_text
 
-    print_sheet(acceptance_sheet(found, weighed.name))
+    verdict = f"{weighed.name}: {found.verdict}: {found.why}."
+    for sentence in (verdict, *head_facts(found)):
+        print_laid_out(prose_text(sentence, paper(), indent="  "))
+    say_aside("")
+    print_sheet(acceptance_sheet(found))
     for sentence in acceptance_sentences(found):
         say_aside("")
         print_laid_out(prose_text(sentence, paper()))
-    return (f"{weighed.name}: {found.verdict}: {count_words(found)}.",)
+    return (verdict,)
 
 
 def _measured(options: AcceptOptions) -> ReadFolder:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from steelyard.accept import NOT_WELL, PLAN, Acceptance, Weighed, accept
-from steelyard.accept.sheets import count_words, letter_sheet
+from steelyard.accept.sheets import count_words, head_facts, letter_sheet
 from steelyard.plots import Chart, Key
 from steelyard.report.blocks import Section
 from steelyard.report.section import MATRICES
@@ -27,12 +27,17 @@ def letter_of(folders: Sequence[ReadFolder], reference: Weighed | None = None) -
 
 
 def letter_answers(found: Acceptance | None) -> Iterator[str]:
-    """Write the verdict, and the first evidence of each fault."""
-    if found is not None:
-        yield f"{found.verdict[0].upper()}{found.verdict[1:]}: {count_words(found)}."
-        for one in found.topics:
-            if one.verdict == NOT_WELL:
-                yield f"{one.topic}: {one.evidence.partition('; ')[0].rstrip('.')}."
+    """Write the verdict and why, of which machine, from how much, the command that goes on, and the first
+    evidence of each fault.
+    """
+    if found is None:
+        return
+    yield f"{found.verdict[0].upper()}{found.verdict[1:]}: {found.why}."
+    yield from head_facts(found)
+    yield f"{count_words(found)}."
+    for one in found.topics:
+        if one.verdict == NOT_WELL:
+            yield f"{one.topic}: {one.evidence.partition('; ')[0].rstrip('.')}."
 
 
 def letter_sections(found: Acceptance | None, sections: Sequence[Section]) -> Iterator[Section]:

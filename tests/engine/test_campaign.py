@@ -290,6 +290,27 @@ def test_a_campaign_that_is_asked_to_stop_ends_with_the_test_case_under_way(
     assert [(row.status, row.launch_count) for row in results(tmp_path)] == 3 * [("ok", 2)]
 
 
+@pytest.mark.parametrize("budget", [None, "1ms"], ids=["asked to stop", "budget over"])
+def test_a_launch_that_has_measured_all_ends_by_itself(tmp_path: Path, budget: str | None) -> None:
+    """Ranks write their last records when they end: a launch that is stopped before would lack them."""
+    after = tmp_path / "after"
+    engine = script(tmp_path / "slow-end", f'"$@"; code=$?; sleep 1; touch {after}; exit $code')
+    plan = plan_of("self.empty", launches=2, wrapper=str(engine), time_budget=budget)
+    setup, heard = setup_of(), list[Event]()
+    points = resolve(plan, setup.ops, [], 2)
+    campaign = open_folder(tmp_path / "x", plan, points, _MACHINE)
+    run_campaign(
+        tmp_path / "x",
+        plan,
+        campaign,
+        setup,
+        heard.append,
+        is_stopping=lambda: budget is None and bool(ended(heard)),
+    )
+    assert ended(heard) == [("self.empty", "ok")]
+    assert after.exists()
+
+
 def test_more_launches_can_be_added(tmp_path: Path) -> None:
     setup = setup_of()
     run_plan(tmp_path, plan_of("self.empty", launches=1), setup)

@@ -312,7 +312,8 @@ def _watch(
             unmeasured = len(plans)
             quiet_since = time.monotonic() if _hear(job, tail, plans) else quiet_since
             ends = job.budget.is_over or job.is_stopping()
-            is_late = job.budget.patience_is_over or (ends and len(plans) < unmeasured)
+            # A launch that has measured all ends by itself: its last records are those of ranks that end.
+            is_late = bool(plans) and (job.budget.patience_is_over or (ends and len(plans) < unmeasured))
             if code is not None or is_late or (tail.launch is None and cannot_begin(child.err)):
                 break
             phase = phase_of(tail.launch, plans)

@@ -1,11 +1,15 @@
-"""How often what `show` prints holds, of processes as machines have them.
+"""How often what `show` and `compare` print holds, of processes as machines have them.
 
-    .venv/bin/python benchmarks/referee.py [--rounds 400] [--only NAME ...]
+    .venv/bin/python benchmarks/referee.py rows|quantiles [--rounds 400] [--only NAME ...]
 
 Samples of launches are planted, and rows are made of them as `show` makes them. An entry is as in
 `coverage_table.py`: how often `time_low` to `time_high` holds the median over launches of launch medians, and
 `p99_low` to `p99_high` that of the launches' own p99. The truth is that of launches of all sittings, hosts
 and modes that there are.
+
+`quantiles` compares two arms of four test cases by their launches' p99, as `compare --quantile 0.99` does:
+how often anything is called slower or faster where nothing is, how often a test case is found of which the
+second arm takes longer, and how often all intervals hold together.
 """
 
 from __future__ import annotations
@@ -24,7 +28,11 @@ from coverage_derived import Floats, alike
 from coverage_table import LAST, Held, held_by, row_of, states_row, table
 
 from planted import BEGAN_NS, HOUR_NS, measured, planted
+from steelyard.compare.answer import FASTER, SLOWER, Question
+from steelyard.compare.arms import rivals_by
+from steelyard.compare.verdicts import Verdicts, compare
 from steelyard.results.facets import Samples
+from steelyard.results.quantiles import rows_at
 from steelyard.results.row import Row
 from steelyard.results.rows import rows_of
 from steelyard.stats import Interval, quantile
@@ -183,13 +191,86 @@ def rows_tables(rounds: int, names: Sequence[str] = tuple(WORLDS)) -> None:
         print(table([f"{what}, launches", *heads, LAST], rows), end="\n\n", flush=True)
 
 
+def lognormal(rng: np.random.Generator) -> Floats:
+    """Samples that scatter by 30 %."""
+    return np.asarray(np.exp(0.3 * rng.standard_normal(SAMPLES)))
+
+
+def tailed(rng: np.random.Generator) -> Floats:
+    """3 % of the samples take half as long again."""
+    return noise(rng) * np.where(rng.random(SAMPLES) < 0.03, 1.5, 1.0)
+
+
+TAILS = {
+    "samples: lognormal 30 %": World(inside=lognormal),
+    "samples: 3 % take 1.5 times as long": World(inside=tailed),
+    "samples: Pareto 2.5": World(inside=lambda rng: 1 + 0.1 * rng.pareto(2.5, SAMPLES)),
+    "samples: spells in one launch of ten": World(inside=spells),
+    "and modes 70/30 x 1.5": World(lambda rng, n: modes(rng, n, 1.5, 0.3), inside=tailed),
+}
+CASES = 4  # of a comparison
+PAIRS = (8, 12, 20)
+EFFECTS = (0.1, 0.2)
+
+
+def compared(world: World, n: int, effect: float, seed: int, quantile: float | None) -> Verdicts:
+    """What `compare` says of two arms by turns; the first test case takes longer in the second."""
+    rng = np.random.default_rng([seed, n])
+    points = []
+    for case in range(CASES):
+        for arm in "ab":
+            factor = BASE * (1 + effect if case == 0 and arm == "b" else 1)
+            samples = [factor * math.exp(one) * world.inside(rng) for one in world.launches(rng, n)]
+            points.append(planted(samples, point=len(points), env={"ARM": arm}, size=8 << case))
+    rows = rows_at(measured(points), quantile)
+    return compare(rivals_by(rows, "env.ARM"), True, Question(quantile=quantile), seed)
+
+
+def quantile_cells(world: World, n: int, rounds: int) -> tuple[float, list[float], float]:
+    """The fraction of comparisons with an alarm, of slower test cases found, of comparisons that hold."""
+    equal = [compared(world, n, 0.0, seed, 0.99) for seed in range(rounds)]
+    alarms = [any(one.verdict in (SLOWER, FASTER) for one in (*said.points, *said.ops)) for said in equal]
+    held, power = [], []
+    for effect in EFFECTS:
+        found = [compared(world, n, effect, seed, 0.99) for seed in range(rounds)]
+        power.append(float(np.mean([said.points[0].verdict == SLOWER for said in found])))
+        held += [
+            all(
+                (one.low or 0) <= truth <= (one.high or 0)
+                for one, truth in zip(said.points, truths, strict=True)
+            )
+            for said in found
+            for truths in [[1 + effect, *[1.0] * (CASES - 1)]]
+        ]
+    return float(np.mean(alarms)), power, float(np.mean(held))
+
+
+def quantile_table(rounds: int, names: Sequence[str] = tuple(TAILS)) -> None:
+    """Print the table of comparisons of p99."""
+    rows = []
+    for name in names:
+        cells = [quantile_cells(TAILS[name], n, rounds) for n in PAIRS]
+        text = [f"{100 * alarms:.1f}" for alarms, _, _ in cells]
+        text += [f"{100 * power[k]:.0f}" for k in range(len(EFFECTS)) for _, power, _ in cells]
+        text += [f"{100 * held:.1f}" for *_, held in cells]
+        rows.append([name, *text])
+    parts = ["alarms", *(f"+{100 * effect:.0f} % found" for effect in EFFECTS), "all hold"]
+    heads = [f"{part}, {n} pairs" for part in parts for n in PAIRS]
+    print(table(["p99 of two arms, in %", *heads], rows), end="\n\n", flush=True)
+
+
+PARTS = {"rows": (WORLDS, rows_tables), "quantiles": (TAILS, quantile_table)}
+
+
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description="how often what show prints holds the truth")
+    parser = argparse.ArgumentParser(description="how often what show and compare print holds the truth")
+    parser.add_argument("part", choices=PARTS)
     parser.add_argument("--rounds", type=int, default=400)
     parser.add_argument("--only", nargs="*", help="names of worlds")
     given = parser.parse_args()
-    rows_tables(given.rounds, given.only or tuple(WORLDS))
+    worlds, tables = PARTS[given.part]
+    tables(given.rounds, tuple(given.only or worlds))
 
 
 if __name__ == "__main__":

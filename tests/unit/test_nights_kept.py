@@ -50,7 +50,7 @@ def _checked(store: Path) -> Checked:
     return check_tonight(pool(nights[-1], nights[:-1]), Question())[0]
 
 
-def _never(folder: Path) -> Night:
+def _never(folder: Path, quantile: float | None) -> Night:
     raise AssertionError(f"the records of {folder} are read again")
 
 
@@ -62,9 +62,9 @@ def test_a_check_reads_the_records_of_a_night_once(store: Path, monkeypatch: pyt
     _night(store / "tonight", _NIGHTS)
     read: list[str] = []
 
-    def noted(folder: Path) -> Night:
+    def noted(folder: Path, quantile: float | None) -> Night:
         read.append(folder.name)
-        return read_night(folder)
+        return read_night(folder, quantile)
 
     monkeypatch.setattr(digest, "read_night", noted)
     _checked(store)

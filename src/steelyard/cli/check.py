@@ -15,13 +15,14 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
 from steelyard.base.secret import MASK
 from steelyard.base.units import parse_seconds
-from steelyard.cli.compare import exit_code, question, write_junit
+from steelyard.cli.compare import exit_code, of_quantile, question, write_junit
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
 from steelyard.cli.options import (
     JsonFlag,
     JunitFile,
     LeastPercent,
     MarginPercent,
+    QuantileOf,
     StrictFlag,
     TimeBudget,
     YesFlag,
@@ -47,6 +48,7 @@ EXAMPLES = {
         "steelyard check --history nights --since 2026-11-20 --report check.html",
         "steelyard check --history nights --baseline /opt/openmpi-before",
         "steelyard check --tonight results/now --baseline results/before",
+        "steelyard check --history nights --quantile 0.99",
     )
 }
 
@@ -103,6 +105,7 @@ class CheckOptions:
     any_host: Annotated[
         bool, typer.Option("--any-host", help="pool nights of hosts of other names, as containers have")
     ] = False
+    quantile: QuantileOf = None
     least: LeastPercent = 2.0
     margin: MarginPercent = 5.0
     false_alarm: Annotated[
@@ -126,7 +129,7 @@ def check(options: CheckOptions) -> None:
     """Compare tonight with the nights before, and date what changed; or compare it with another build."""
     from steelyard.nights.verdicts import check_tonight
 
-    asked = question(options.false_alarm, options.least, options.margin)
+    asked = question(options.false_alarm, options.least, options.margin, options.quantile)
     if not options.nights:
         _check_without_history(options)
         return
@@ -138,7 +141,12 @@ def check(options: CheckOptions) -> None:
 
         _write(options.report, "--report", check_page(found, series, asked.margin).encode())
     if options.junit:
-        write_junit(options.junit, f"steelyard check {found.tonight}", found.points, options.strict)
+        write_junit(
+            options.junit,
+            f"steelyard check {found.tonight}{of_quantile(options.quantile)}",
+            found.points,
+            options.strict,
+        )
     if options.json:
         from steelyard.nights.document import check_document
 
@@ -184,11 +192,11 @@ def _pool(options: CheckOptions) -> Pool:
         if options.tonight is not None and real == options.tonight.resolve():
             continue
         try:
-            nights[real] = known_night(folder, key)
+            nights[real] = known_night(folder, key, options.quantile)
         except InputError as error:
             unread.append((str(folder), str(error).partition(";")[0].removeprefix(f"{folder} ")))
     if options.tonight is not None:
-        tonight = _night(options.tonight)
+        tonight = _night(options.tonight, options.quantile)
     elif nights:
         tonight = nights.pop(max(nights, key=lambda real: nights[real].began))
     else:
@@ -198,13 +206,13 @@ def _pool(options: CheckOptions) -> Pool:
     return pool(tonight, others, unread, any_host=options.any_host, since=since)
 
 
-def _night(folder: Path) -> Night:
+def _night(folder: Path, quantile: float | None = None) -> Night:
     """Find tonight by its name. Raises InputError."""
     from steelyard.engines.cache import own_key
     from steelyard.nights.digest import known_night
 
     check_results_folder(folder)
-    return known_night(folder, own_key())
+    return known_night(folder, own_key(), quantile)
 
 
 def _since(word: str | None, nights: tuple[Night, ...]) -> int:
@@ -271,6 +279,7 @@ def _check_without_history(options: CheckOptions) -> None:
         CompareOptions(
             folders=[folder],
             by=factor,
+            quantile=options.quantile,
             least=options.least,
             margin=options.margin,
             false_alarm=options.false_alarm,
@@ -312,13 +321,13 @@ def _measure_by_turns(
 
 def _confirm(options: CheckOptions, pooled: Pool, found: Checked) -> Checked:
     """Measure what is suspected again, by turns with the baseline; this alone decides slower or faster."""
-    from steelyard.compare.answer import Question
     from steelyard.compare.arms import rivals_by
     from steelyard.compare.verdicts import compare
     from steelyard.nights.verdicts import with_confirmed
     from steelyard.records.campaign_file import read_campaign
     from steelyard.results.key import RowKey, key_of
     from steelyard.results.load import load
+    from steelyard.results.quantiles import rows_at
 
     night = pooled.nights[-1]
     suspects = {one.point_b for one in found.points if one.suspected}
@@ -327,7 +336,9 @@ def _confirm(options: CheckOptions, pooled: Pool, found: Checked) -> Checked:
         tell("nothing is suspected, so nothing is measured again")
         return found
     folder, rows, factor = _measure_by_turns(options, night, points)
-    asked = Question(options.false_alarm / 100, options.least / 100, options.margin / 100)
+    if options.quantile is not None:
+        rows = rows_at(load(folder), options.quantile)
+    asked = question(options.false_alarm, options.least, options.margin, options.quantile)
     said = compare(rivals_by(rows, factor, looks=read_campaign(folder).looks), True, asked)
     keys: dict[int | None, RowKey | None] = {row.point: key_of(row, ("mpi", factor)) for row in rows}
     tonight: dict[RowKey | None, int] = {

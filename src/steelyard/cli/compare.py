@@ -13,7 +13,7 @@ from steelyard.base.factors import FACTORS
 from steelyard.base.files import write_whole
 from steelyard.base.foreign import visible
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_json
-from steelyard.cli.options import JsonFlag, JunitFile, LeastPercent, MarginPercent, StrictFlag
+from steelyard.cli.options import JsonFlag, JunitFile, LeastPercent, MarginPercent, QuantileOf, StrictFlag
 from steelyard.records.results_folder import check_results_folder
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ EXAMPLES = {
         "steelyard compare results/before results/after",
         "steelyard compare results/two --by mpi",
         "steelyard compare results/waits --by omp.wait_policy --json",
+        "steelyard compare results/tails --quantile 0.99",
     )
 }
 
@@ -59,6 +60,7 @@ class CompareOptions:
             help="compare also arms that differ in: placement, clock, transport, yields",
         ),
     ] = None
+    quantile: QuantileOf = None
     least: LeastPercent = 2.0
     margin: MarginPercent = 5.0
     false_alarm: Annotated[
@@ -77,13 +79,13 @@ def compare(options: CompareOptions) -> None:
     from steelyard.compare.arms import against
     from steelyard.compare.verdicts import compare as compare_rivals
 
-    asked = question(options.false_alarm, options.least, options.margin)
+    asked = question(options.false_alarm, options.least, options.margin, options.quantile)
     rivals, by_turns = _rivals(options)
     if options.against is not None:
         rivals = against(rivals, options.against)
     found = compare_rivals(rivals, by_turns, asked)
     if options.junit:
-        title = f"steelyard compare {' '.join(found.arms)}"
+        title = f"steelyard compare {' '.join(found.arms)}{of_quantile(options.quantile)}"
         write_junit(options.junit, title, found.points, options.strict)
     if options.json:
         from steelyard.compare.document import verdicts_document
@@ -101,15 +103,24 @@ def compare(options: CompareOptions) -> None:
         raise typer.Exit(code)
 
 
-def question(false_alarm: float, least: float, margin: float) -> Question:
-    """Read the parameters of a comparison from options in per cent. Raises InputError."""
+def question(false_alarm: float, least: float, margin: float, quantile: float | None = None) -> Question:
+    """Read the parameters of a comparison from options, most in per cent. Raises InputError."""
     from steelyard.compare.answer import Question
+    from steelyard.results.quantiles import check_quantile
 
+    if quantile is not None:
+        check_quantile(quantile)
     return Question(
         _percentage("--false-alarm", false_alarm, most=0.5),
         _percentage("--least", least),
         _percentage("--margin", margin),
+        quantile,
     )
+
+
+def of_quantile(quantile: float | None) -> str:
+    """Write ` --quantile 0.99` in a title; nothing for medians."""
+    return "" if quantile is None else f" --quantile {quantile:g}"
 
 
 def _percentage(option: str, percent: float, most: float = 10.0) -> float:
@@ -123,7 +134,8 @@ def _rivals(options: CompareOptions) -> tuple[Rivals, bool]:
     from steelyard.compare.arms import folder_factor, rivals_by, rivals_of
     from steelyard.compare.conditions import check_conditions
     from steelyard.records.campaign_file import read_campaign
-    from steelyard.results.rows import results
+    from steelyard.results.load import load
+    from steelyard.results.quantiles import rows_at
 
     folders, despite = options.folders, options.despite.split(",") if options.despite else []
     check_conditions(despite)
@@ -132,12 +144,14 @@ def _rivals(options: CompareOptions) -> tuple[Rivals, bool]:
     if len(folders) == 1:
         campaign = read_campaign(folders[0])
         by = options.by.replace("=", ".", 1) if options.by else folder_factor(campaign.plan)
-        return rivals_by(results(folders[0]), by, despite, campaign.looks), True
+        rows = rows_at(load(folders[0]), options.quantile)
+        return rivals_by(rows, by, despite, campaign.looks), True
     if options.by is not None:
         raise InputError("--by compares within one folder; give one folder, or leave --by out")
     if len({folder.resolve() for folder in folders}) < len(folders):
         raise InputError(f"'{folders[0]}' would be compared with itself; give another folder")
-    return rivals_of({visible(str(folder)): results(folder) for folder in folders}, despite), False
+    each = {visible(str(folder)): rows_at(load(folder), options.quantile) for folder in folders}
+    return rivals_of(each, despite), False
 
 
 def write_junit(path: Path, title: str, points: Sequence[CaseVerdict], strict: bool) -> None:

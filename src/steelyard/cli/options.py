@@ -41,6 +41,10 @@ LeastPercent = Annotated[
 MarginPercent = Annotated[
     float, typer.Option(metavar="PERCENT", help="the difference that may be ignored, in per cent")
 ]
+QuantileOf = Annotated[
+    float | None,
+    typer.Option(metavar="Q", help="compare this quantile of each launch, such as 0.99; default: its median"),
+]
 StrictFlag = Annotated[bool, typer.Option("--strict", help="exit with 4 if a verdict is undecided")]
 RetryWord = Annotated[
     str | None, typer.Option(metavar="failed", help="with --out: measure again what failed there")

@@ -20,12 +20,13 @@ MARGIN = 0.05  # the greatest that may be ignored
 @dataclass(frozen=True, slots=True)
 class Question:
     """Parameters of a comparison: its false alarms, the least difference that matters, the
-    largest to ignore.
+    largest to ignore, and the quantile of launches that is compared; None: their medians.
     """
 
     false_alarm: float = FALSE_ALARM
     least: float = LEAST
     margin: float = MARGIN
+    quantile: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

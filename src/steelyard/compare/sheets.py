@@ -10,6 +10,7 @@ from steelyard.base.plural import plural
 from steelyard.base.units import format_factor
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
 from steelyard.compare.verdicts import CaseVerdict, Verdicts
+from steelyard.results.quantiles import quantile_name
 from steelyard.show.sheet import (
     BAD,
     DIM,
@@ -52,7 +53,7 @@ def verdict_sheet(found: Verdicts, margin: float) -> Sheet:
     columns = (*said, number("bytes"), number("ratio", True))
     sheet = Sheet(
         f"{' and '.join(found.arms[1:])} against {found.arms[0]}",
-        interval_words(found.level),
+        interval_words(found.level, found.quantile),
         (*columns, number("from"), number("to"), words("verdict"), remark()),
         tuple(lines),
         _notes(found),
@@ -61,9 +62,10 @@ def verdict_sheet(found: Verdicts, margin: float) -> Sheet:
     return without_empty(sheet)
 
 
-def interval_words(level: float) -> str:
-    """Explain the numbers: `ratio of times, with simultaneous 99 % intervals`."""
-    return f"ratio of times, with simultaneous {100 * level:g} % intervals"
+def interval_words(level: float, quantile: float | None = None) -> str:
+    """Explain the numbers: `ratio of the launches' medians, with simultaneous 99 % intervals`."""
+    of = "medians" if quantile is None else quantile_name(quantile)
+    return f"ratio of the launches' {of}, with simultaneous {100 * level:g} % intervals"
 
 
 def _line(one: CaseVerdict, several: bool, margin: float) -> Line:
@@ -126,7 +128,8 @@ def verdict_sentences(found: Verdicts, margin: float, most_ops: int | None = Non
         for name, own in groups.items():
             mine = [one for one in found.points if one.op in own and one.b == arm]
             if mine:
-                sentences.append(f"{name}: {arm} {_clauses(mine, found.arms[0], margin)}.")
+                what = name if found.quantile is None else f"{quantile_name(found.quantile)} of {name}"
+                sentences.append(f"{what}: {arm} {_clauses(mine, found.arms[0], margin)}.")
     return tuple(sentences)
 
 

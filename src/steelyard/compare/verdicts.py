@@ -87,7 +87,7 @@ class Verdicts(Struct, frozen=True, kw_only=True):
     `zeros` names test cases and launches that are left out because an arm took less time than its timer can
     measure, `failed` those of which launches failed, with the arm and the reason. `despite` are the
     conditions in which arms differ and are compared nevertheless, with values. `level` is the probability
-    that all intervals hold together.
+    that all intervals hold together. `quantile` of launches is what is compared; None: their medians.
     """
 
     verdict: str
@@ -104,6 +104,7 @@ class Verdicts(Struct, frozen=True, kw_only=True):
     failed: tuple[str, ...] = ()
     despite: tuple[str, ...] = ()
     level: float = 0.99
+    quantile: float | None = None
 
 
 def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> Verdicts:
@@ -148,6 +149,7 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
         failed=tuple(words for case in usable if (words := _failed(case, rivals.arms))),
         despite=_despite(usable, rivals),
         level=1 - asked.false_alarm,
+        quantile=asked.quantile,
     )
 
 
@@ -228,11 +230,13 @@ def _why_not(case: Sequence[Row], arms: Sequence[str], may_differ: Collection[st
     few = [k for k, row in enumerate(case) if sum(one.median is not None for one in row.launches) < 2]
     if few:
         told = _told_of(case, few, arms)
-        return (
-            _Refusal(f"fewer than two launches went well ({told})", "mend that, then use --retry failed")
-            if told
-            else _Refusal("fewer than two launches", "give each arm two launches at least")
-        )
+        if not told:
+            return _Refusal("fewer than two launches", "give each arm two launches at least")
+        if any(case[k].status == "failed" for k in few):
+            return _Refusal(
+                f"fewer than two launches went well ({told})", "mend that, then use --retry failed"
+            )
+        return _Refusal(f"fewer than two launches with a value ({told})", "measure more samples of it")
     if any(sum(has_time(one) for one in row.launches) < 2 for row in case):
         return _Refusal(
             f"a median of 0 {case[0].unit}, less than the timer can tell",

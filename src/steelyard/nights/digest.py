@@ -18,6 +18,7 @@ from msgspec import Struct
 from steelyard.base.errors import InputError
 from steelyard.base.files import check_regular, read_regular, write_whole
 from steelyard.nights.store import Night, read_night
+from steelyard.results.quantiles import quantile_name
 from steelyard.results.row import Row
 
 NAME = ".night.json"  # in the folder of a night
@@ -36,24 +37,25 @@ class Digest(Struct, frozen=True):
     zeros: tuple[str, ...]
 
 
-def known_night(folder: Path, key: bytes | None) -> Night:
+def known_night(folder: Path, key: bytes | None, quantile: float | None = None) -> Night:
     """Read a night from its digest if the digest fits the present files; else from records, and save it.
+    Each `quantile` of launches has a digest of its own.
 
     `key` is known to this user alone, None if none can be kept. Without one, and where a folder cannot be
     written, records are read each time. Raises InputError as `read_night` does.
     """
     if key is None:
-        return read_night(folder)
-    made_from = _made_from(folder)
-    kept = _read(folder / NAME, key)
+        return read_night(folder, quantile)
+    made_from, path = _made_from(folder, quantile), folder / name_of(quantile)
+    kept = _read(path, key)
     if kept is not None and kept.made_from == made_from:
         return Night(folder, kept.began, kept.rows, kept.settings, kept.ways, kept.zeros)
-    night = read_night(folder)
+    night = read_night(folder, quantile)
     settings, ways = dict(night.settings), dict(night.ways)
     digest = Digest(made_from, night.began, night.rows, settings, ways, night.zeros)
     with suppress(OSError, InputError):  # a store may be read-only, or full
-        check_regular(folder / NAME)  # nothing goes into a pipe that somebody left there
-        write_whole(folder / NAME, _proven(msgspec.json.encode(digest), key))
+        check_regular(path)  # nothing goes into a pipe that somebody left there
+        write_whole(path, _proven(msgspec.json.encode(digest), key))
     return night
 
 
@@ -75,9 +77,14 @@ def _proven(document: bytes, key: bytes) -> bytes:
     return b'%s%s%s"}' % (body, _PROOF, hmac.new(key, body, "sha256").hexdigest().encode())
 
 
-def _made_from(folder: Path) -> str:
+def name_of(quantile: float | None) -> str:
+    """Name the digest: `.night.json`, `.night-p99.json`."""
+    return NAME if quantile is None else f".night-{quantile_name(quantile)}.json"
+
+
+def _made_from(folder: Path, quantile: float | None) -> str:
     """Make a checksum of a night's files and of the code: name, length and time of change of each file."""
-    found = hashlib.sha256(_code().encode())
+    found = hashlib.sha256(f"{_code()}/{quantile}\n".encode())
     for path in (folder / "campaign.json", *sorted((folder / "records").glob("*.jsonl"))):
         if path.is_file():
             stat = path.stat()

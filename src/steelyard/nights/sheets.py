@@ -9,6 +9,7 @@ from steelyard.base.units import format_bytes, format_factor
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
 from steelyard.compare.sheets import interval_words, zero_notes
 from steelyard.nights.verdicts import SUSPECT, Checked, LevelChange, NightVerdict, SettingChange
+from steelyard.results.quantiles import quantile_name
 from steelyard.show.sheet import (
     BAD,
     DIM,
@@ -47,7 +48,7 @@ def check_sheet(found: Checked, margin: float) -> Sheet:
     first, last = found.nights[0].name, found.nights[-2].name
     sheet = Sheet(
         f"{found.tonight} against {len(found.nights) - 1} nights, {first} to {last}",
-        interval_words(found.level),
+        interval_words(found.level, found.quantile),
         (*columns, words("verdict"), remark()),
         tuple(lines),
         tuple(_notes(found)),
@@ -112,7 +113,8 @@ def _tonight(found: Checked) -> Iterator[str]:
             those = [one for one in mine if one.op == op]
             ratios = sorted(one.ratio for one in those if one.ratio is not None)
             sizes = _sizes(those, [one for one in found.points if one.op == op])
-            yield f"{op} is {verdict} tonight ({_range(ratios)} times as long){sizes}."
+            of = "" if found.quantile is None else f"{quantile_name(found.quantile)} of "
+            yield f"{of}{op} is {verdict} tonight ({_range(ratios)} times as long){sizes}."
     if new and found.settings:
         yield f"Since the night before changed: {_settings(found.settings)}."
     elif new:

@@ -17,8 +17,8 @@ from steelyard.records.job_file import JobFile
 from steelyard.results.key import RowKey as Key
 from steelyard.results.key import key_of, later_params
 from steelyard.results.load import Measured, load
+from steelyard.results.quantiles import rows_at
 from steelyard.results.row import Row
-from steelyard.results.rows import rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +83,17 @@ def is_results(folder: Path) -> bool:
     return (folder / "records").is_dir() or (folder / "campaign.json").is_file()
 
 
-def read_night(folder: Path) -> Night:
-    """Read a night from its records. Raises InputError for one that is damaged, or has no values."""
+def read_night(folder: Path, quantile: float | None = None) -> Night:
+    """Read a night from its records; `quantile` of launches stands for their medians.
+
+    Raises InputError for one that is damaged, or has no values.
+    """
     measured = load(folder)
-    every = rows_of(measured)
+    every = rows_at(measured, quantile)
     rows = tuple(replace(row, facets=()) for row in every if row.median is not None and row.median > 0)
     if not rows:
-        raise InputError(f"{folder} holds no number; give a folder in which something was measured")
+        why = next((f" ({row.why})" for row in every if row.why), "") if quantile is not None else ""
+        raise InputError(f"{folder} holds no number{why}; give a folder in which something was measured")
     began = min((file.launch.start_unix_ns for file in measured.files if file.launch), default=0)
     if began <= 0:
         raise InputError(f"{folder} does not say when it was measured; measure again")

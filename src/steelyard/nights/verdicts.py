@@ -95,7 +95,7 @@ class Checked(Struct, frozen=True, kw_only=True):
 
     `zeros` names launches that are left out because they took less time than their timer can measure.
     `settings` are tonight's differences from the night before. `level` is the probability that all intervals
-    hold together.
+    hold together. `quantile` of launches is what is compared; None: their medians.
     """
 
     verdict: str
@@ -112,6 +112,7 @@ class Checked(Struct, frozen=True, kw_only=True):
     zeros: tuple[str, ...] = ()
     confirm: str | None = None
     level: float = 0.99
+    quantile: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +171,7 @@ def check_tonight(pool: Pool, asked: Question, seed: int = 0) -> tuple[Checked, 
         changes=tuple(_level_change(one, *heads[one.column], pool.nights) for one in changes),
         settings=_settings_between(pool.nights, before, before),
         level=1 - asked.false_alarm,
+        quantile=asked.quantile,
         common=None if levels.common is None else _common(levels.common),
         missing=pool.missing,
         zeros=pool.zeros,

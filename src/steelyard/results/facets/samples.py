@@ -63,7 +63,7 @@ class Samples(Facet, frozen=True, kw_only=True):
 
 def least_samples(probability: float) -> int:
     """Compute how many samples a launch needs, so that `LEAST_BEYOND` of them are beyond a quantile."""
-    return math.ceil(LEAST_BEYOND / min(probability, 1 - probability) - 1e-9)
+    return math.ceil(LEAST_BEYOND / min(probability, 1 - probability) * (1 - 1e-9))
 
 
 def _p99_interval(one: Combined) -> tuple[float | None, float | None]:

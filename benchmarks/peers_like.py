@@ -15,6 +15,7 @@ import argparse
 import fnmatch
 import os
 import random
+import re
 import statistics
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -93,8 +94,11 @@ def peers_of(osu: Path | None, imb: Path | None) -> Iterator[Peer]:
             yield Peer(row, (str(program), row.name), "imb", column)
 
 
-def lines_of(peer: Peer, ours: Sequence[_Table], theirs: Sequence[_Table]) -> Iterator[str]:
-    """A row of a table for each size that both have: medians over launches, the ratio with its interval."""
+def lines_of(peer: Peer, ours: Sequence[_Table], theirs: Sequence[_Table], said: str = "") -> Iterator[str]:
+    """A row of a table for each size that both have: medians over launches, the ratio with its interval.
+
+    `said` is what the original wrote on stderr: where it prints no number, its reason is there.
+    """
     sizes = sorted({size for one in ours for size in one} & {size for one in theirs for size in one})
     for size in sizes:
         pairs = [(a[size], b[size]) for a, b in zip(ours, theirs, strict=True) if size in a and size in b]
@@ -103,7 +107,16 @@ def lines_of(peer: Peer, ours: Sequence[_Table], theirs: Sequence[_Table]) -> It
         ratio = _ratio_words([a / b for a, b in pairs if b])
         yield f"| {peer.row.name} | {told} | {here:.2f} | {there:.2f} | {ratio} |"
     if not sizes:
-        yield f"| {peer.row.name} | no size in both | | | |"
+        why = "no size in both" if any(theirs) else f"the original prints no number: {_reason(said)}"
+        yield f"| {peer.row.name} | {why} | | | |"
+
+
+def _reason(said: str) -> str:
+    """The line in which a program says why it ends, without its file and line; else the first line."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    errors = (line for line in lines if re.search("error", line, re.IGNORECASE))
+    line = next(errors, lines[0] if lines else "no word why")
+    return re.sub(r"^\[\S+:\d+\] ", "", line).replace("|", "/")
 
 
 def _ratio_words(ratios: Sequence[float]) -> str:
@@ -152,6 +165,7 @@ def main() -> None:
     for peer in peers:
         ours: list[dict[int, float]] = []
         theirs: list[dict[int, float]] = []
+        said = ""
         for _ in range(given.launches):
             for is_ours in random.sample((True, False), 2):
                 if is_ours:
@@ -163,7 +177,8 @@ def main() -> None:
                     timeout=SECONDS,
                 )
                 theirs.append(table_of(done.out, peer.column, peer.row.bytes is not None))
-        print("\n".join(lines_of(peer, ours, theirs)), flush=True)
+                said = done.err
+        print("\n".join(lines_of(peer, ours, theirs, said)), flush=True)
 
 
 if __name__ == "__main__":

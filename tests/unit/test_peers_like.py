@@ -69,3 +69,22 @@ def test_a_ratio_is_that_of_neighbours_with_its_interval(tmp_path: Path) -> None
     assert line == "| osu_latency | 8 B | 1.00 | 1.00 | 1.000 |"
     (line,) = peers_like.lines_of(peer, [{}], [{8: 1.0}])
     assert "no size in both" in line
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (
+            "\n[../utils/x.c:102] Error: 'Please run this benchmark on more than 1 node'\n---\n",
+            "Error: 'Please run this benchmark on more than 1 node'",
+        ),
+        ("ERROR: the given radius is too large", "ERROR: the given radius is too large"),
+        ("\nThis test requires two processes\nmpirun: ended\n", "This test requires two processes"),
+        ("", "no word why"),
+    ],
+)
+def test_an_original_that_refuses_is_quoted(said: str, why: str, tmp_path: Path) -> None:
+    script(tmp_path / "osu_bw_fan_in", "")
+    (peer,) = peers_like.peers_of(tmp_path, None)
+    (line,) = peers_like.lines_of(peer, [{8: 1.0}], [{}], said)
+    assert line == f"| osu_bw_fan_in | the original prints no number: {why} | | | |"

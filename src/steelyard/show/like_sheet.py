@@ -74,7 +74,7 @@ def like_sheets(tests: Sequence[Theirs], rows: Sequence[Row]) -> Iterator[Sheet]
     for test in tests:
         for block in blocks_of([row for row in rows if row.status == "ok"], [test])[0]:
             first = block.rows[0]
-            if columns := _COLUMNS.get((test.suite, _about(first))):
+            if columns := _COLUMNS.get((test.suite, _about(first, test))):
                 yield Sheet(
                     title=f"{test.name}, as it would print it",
                     explained=f"{first.mpi or 'without MPI'}, {first.ranks} ranks",
@@ -84,7 +84,9 @@ def like_sheets(tests: Sequence[Theirs], rows: Sequence[Row]) -> Iterator[Sheet]
                 )
 
 
-def _about(row: Row) -> str:
-    if row.headline == "bandwidth":
+def _about(row: Row, test: Theirs) -> str:
+    """Find what the test prints: a bandwidth, a time, or times of ranks. Of a pattern its kind says that."""
+    kind = test.params.get("kind")
+    if row.headline == "bandwidth" or kind in ("window", "biwindow"):
         return "bandwidth"
-    return "ranks" if row.get(Ranks).osu else "time"
+    return "ranks" if row.get(Ranks).osu and kind != "pingpong" else "time"

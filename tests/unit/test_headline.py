@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -106,6 +107,14 @@ def test_a_number_that_is_less_certain_than_a_quarter_is_not_told(half: float, i
     text = said([pingpong(8, 204, half), row("mpi.barrier", 341)])
     assert ("204 ns" in text) is is_told
     assert ("1 of 2 test cases is uncertain by more than 25 %." in text) is not is_told
+
+
+def test_where_every_number_is_uncertain_the_interval_is_the_answer() -> None:
+    text = said([pingpong(8, 204, 0.4), pingpong(64, 300, 3.0)])
+    first, second = text.splitlines()
+    assert first.startswith("mpi.pingpong 8 B")
+    assert re.search(r"takes between \d+ ns and \d+ ns; more launches", first)
+    assert second == "2 of 2 test cases are uncertain by more than 25 %."
 
 
 def test_arms_have_their_verdicts() -> None:

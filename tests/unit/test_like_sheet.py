@@ -77,3 +77,14 @@ def test_only_rows_of_the_test_that_were_measured_are_in_it() -> None:
 def test_a_suite_whose_columns_are_not_known_has_no_table() -> None:
     row = _row("mpi.pingpong", 1, mean=1.0)
     assert list(like_sheets([Theirs("SKaMPI", "Pingpong_Send_Recv", "mpi.pingpong", {})], [row])) == []
+
+
+def test_a_pattern_is_told_as_its_test_prints_it() -> None:
+    """Its rows have times of all ranks; windows print a bandwidth, ping-pongs the mean one way."""
+    ranks = {"avg": 2000.0, "min": 1000.0, "max": 4000.0}
+    row = _row("mpi.pattern.fan_in", 8, mean=2.0, bandwidth=12.5e9, osu=ranks, params={"kind": "window"})
+    test = Theirs(_OSU, "osu_bw_fan_in", "mpi.pattern.fan_in", {"kind": "window"})
+    assert _cells(test, row) == (["Size", "Bandwidth (MB/s)"], [("8", "6250.00")])
+    row = _row("mpi.pattern.bisection", 8, mean=3000.0, osu=ranks, params={"kind": "pingpong"})
+    test = Theirs(_OSU, "osu_multi_lat", "mpi.pattern.bisection", {"kind": "pingpong"})
+    assert _cells(test, row) == (["Size", "Avg Latency(us)"], [("8", "1.00")])

@@ -162,6 +162,15 @@ def test_who_ran_where_the_ranks_did_says_enough(tmp_path: Path) -> None:
     assert set(found_in(tmp_path, *QUIET, watch(*busy))) == {"busy-neighbour"}
 
 
+def test_who_ran_too_briefly_is_a_sentence_where_others_were_named(tmp_path: Path) -> None:
+    """CPU 1 went to others for 4 s of 10, and nobody was seen there; a process was seen on CPU 0."""
+    one = Busy(pid=7, command="burn", cpu_ns=5 * SECOND, seconds=10.0, peak_share=0.6, cpus=(0,))
+    last = state(0, 10.0, own_ns=(10 * SECOND, 6 * SECOND))
+    found = found_in(tmp_path, state(None, 0.0), last, watch(one))
+    assert set(found) == {"busy-neighbour"}
+    assert found["busy-neighbour"].evidence.endswith(". In 1 launch others ran too briefly to be named.")
+
+
 def test_ranks_that_share_their_cpus_are_not_each_others_neighbours(tmp_path: Path) -> None:
     """Each may use both CPUs, and both together took all of one of them."""
     same = {"cpus": ("0-1", "0-1")}

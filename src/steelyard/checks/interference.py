@@ -54,8 +54,24 @@ CAUSES = (
     remedy="End these processes, or keep them from these CPUs (taskset, a cpuset), and measure again.",
 )
 def busy_neighbour(seen: Evidence) -> str | None:
-    """Find processes by name, with the CPU time that they took."""
-    return sentences(neighbour_words(seen.measured.files))
+    """Find processes by name, with the CPU time that they took; others are one sentence, not a finding."""
+    found = sentences(neighbour_words(seen.measured.files))
+    named = _hosts_with_named(seen.measured.files)
+    brief = sum(any(one.host in named for one in unnamed(file)) for file in seen.measured.files)
+    if found is None or not brief:
+        return found
+    return f"{found} In {counted(brief, 'launch')} others ran too briefly to be named."
+
+
+def _hosts_with_named(files: Iterable[JobFile]) -> set[str]:
+    """Find the hosts on which some launch saw a process on the ranks' CPUs."""
+    return {
+        place.host
+        for file in files
+        for _, ranks in neighbours(file)
+        for place in (file.launch.places if file.launch else ())
+        if place.rank in ranks
+    }
 
 
 def neighbour_words(files: Iterable[JobFile]) -> list[str]:
@@ -85,10 +101,14 @@ def _neighbour_words(one: Busy, ranks: tuple[int, ...], launch: int) -> str:
     "else may use (a cpuset), and measure again.",
 )
 def busy_unnamed(seen: Evidence) -> str | None:
-    """Find CPU time of the ranks' CPUs that went to others although no process was seen there."""
+    """Find CPU time of the ranks' CPUs that went to others, on hosts where no launch saw a process."""
     found: list[tuple[float, str]] = []
+    named = _hosts_with_named(seen.measured.files)
     for file in seen.measured.files:
-        for host, groups in groupby(sorted(unnamed(file), key=lambda one: one.host), lambda one: one.host):
+        groups_of_host = groupby(sorted(unnamed(file), key=lambda one: one.host), lambda one: one.host)
+        for host, groups in groups_of_host:
+            if host in named:
+                continue  # `busy_neighbour` has it
             own = sorted(groups, key=lambda one: one.changes[0].rank)
             watched = any(watch.host == host for watch in file.watches)
             why = "too briefly to be named" if watched else "on a host whose processes were not watched"

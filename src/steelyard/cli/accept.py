@@ -14,14 +14,12 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
 from steelyard.base.foreign import visible
 from steelyard.base.plural import joined
-from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
+from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell, tell_counted
 from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, RetryWord, StrictFlag, check_retry, listed
-from steelyard.cli.show import print_closing
+from steelyard.cli.show import Answer, print_closing
 from steelyard.records.results_folder import check_results_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from steelyard.accept import Acceptance, Weighed
     from steelyard.show.overview import ReadFolder
 
@@ -91,17 +89,19 @@ def accept(options: AcceptOptions) -> None:
     found = accept_weighed(weighed, reference)
     if options.junit:
         _write_junit(options.junit, folder, found, options.strict)
-    closing: Sequence[str] = ()
+    answer = None
     if options.json:
         say_json(found)
     else:
-        closing = print_acceptance(weighed, found)
+        answer = print_acceptance(weighed, found)
     if options.folder is None or (reference is not None and os.access(folder, os.W_OK)):
         from steelyard.report import report_measured
 
-        line = tell if options.json else say_aside
-        line(f"report:  {report_measured(read, weighed.found, reference)}")
-    print_closing(closing)
+        line = tell_counted if options.json else say_aside
+        lines = line(f"report:  {report_measured(read, weighed.found, reference)}")
+        answer = answer and answer.followed_by(lines)
+    if answer is not None:
+        print_closing(answer)
     if code := exit_code(found, options.strict):
         raise typer.Exit(code)
 
@@ -127,22 +127,19 @@ def exit_code(found: Acceptance, strict: bool) -> int:
     return CANNOT_TELL_CODE if strict and found.verdict == CANNOT_TELL else 0
 
 
-def print_acceptance(weighed: Weighed, found: Acceptance) -> tuple[str, ...]:
-    """Print the verdict and why, a line for each topic, and below it the reasons and remedies; return the
-    verdict.
-    """
+def print_acceptance(weighed: Weighed, found: Acceptance) -> Answer:
+    """Print the verdict and why, a line for each topic, and below it the reasons and remedies."""
     from steelyard.accept.sheets import acceptance_sentences, acceptance_sheet, head_facts
     from steelyard.show.terminal import prose_text
 
     verdict = f"{weighed.name}: {found.verdict}: {found.why}."
+    lines = 0
     for sentence in (verdict, *head_facts(found)):
-        print_laid_out(prose_text(sentence, paper(), indent="  "))
-    say_aside("")
-    print_sheet(acceptance_sheet(found))
+        lines += print_laid_out(prose_text(sentence, paper(), indent="  "))
+    lines += say_aside("") + print_sheet(acceptance_sheet(found))
     for sentence in acceptance_sentences(found):
-        say_aside("")
-        print_laid_out(prose_text(sentence, paper()))
-    return (verdict,)
+        lines += say_aside("") + print_laid_out(prose_text(sentence, paper()))
+    return Answer((verdict,), lines)
 
 
 def _measured(options: AcceptOptions) -> ReadFolder:

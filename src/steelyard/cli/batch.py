@@ -30,11 +30,19 @@ from steelyard.campaign.batch import (
 from steelyard.campaign.folder import topology_for
 from steelyard.campaign.jobs import setup_for
 from steelyard.campaign.lock import locked
-from steelyard.cli.console import say, say_aside, tell
+from steelyard.cli.console import say, say_aside, tell, tell_counted
 from steelyard.cli.export import write_measured
 from steelyard.cli.options import listed, one_of
 from steelyard.cli.run_options import RunOptions
-from steelyard.cli.show import exported, print_closing, print_results, read_all, tell_diagnostics, their_tests
+from steelyard.cli.show import (
+    Answer,
+    exported,
+    print_closing,
+    print_results,
+    read_all,
+    tell_diagnostics,
+    their_tests,
+)
 from steelyard.engines.mpi import scripts_folder
 from steelyard.launch.batch_systems import BATCH_SYSTEMS, BatchSystem
 from steelyard.plan.plan import Plan
@@ -174,11 +182,10 @@ def _show(options: RunOptions, folders: Sequence[Path], out: Path) -> None:
     read = read_all(folders)
     to = "json" if options.json else options.to
     like = listed(options.like)
-    closing = print_results([results for results, _ in read], like) if to is None else ()
-    for results, found in read:
-        tell_diagnostics(found, results.name)
-    line = say_aside if to is None else tell
-    line(f"results: {' '.join(map(str, folders))}")
+    answer = print_results([results for results, _ in read], like) if to is None else Answer((), 0)
+    lines = sum(tell_diagnostics(found, results.name) for results, found in read)
+    line = say_aside if to is None else tell_counted
+    lines += line(f"results: {' '.join(map(str, folders))}")
     if to is not None:
         from steelyard.export.exported import Export
 
@@ -186,5 +193,6 @@ def _show(options: RunOptions, folders: Sequence[Path], out: Path) -> None:
     from steelyard.report import write_report
     from steelyard.system.workers import mapped
 
-    line(f"report:  {write_report(folders, out / 'report.html', mapped)}")
-    print_closing(closing)
+    lines += line(f"report:  {write_report(folders, out / 'report.html', mapped)}")
+    if to is None:
+        print_closing(answer.followed_by(lines))

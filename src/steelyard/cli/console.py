@@ -60,16 +60,24 @@ def _width_unless_said() -> int | None:
     return shutil.get_terminal_size().columns if said.isdecimal() and int(said) == 0 else None
 
 
-def say(text: str = "") -> None:
-    """Write lines on stdout, without markup; control characters are made visible."""
-    print(_visible_lines(text))  # noqa: T201
+def say(text: str = "") -> int:
+    """Write lines on stdout, without markup; control characters are made visible. Return their number."""
+    shown = _visible_lines(text)
+    print(shown)  # noqa: T201
+    return shown.count("\n") + 1
 
 
 def tell(text: str) -> None:
     """Write lines on stderr, as `say` does; on a terminal each is folded at its words."""
+    tell_counted(text)
+
+
+def tell_counted(text: str) -> int:
+    """Do the same, and return the number of lines."""
     columns = shutil.get_terminal_size(_size_of_stderr()).columns if sys.stderr.isatty() else None
-    lines = (folded(line, columns) for line in _visible_lines(text).split("\n"))
-    print("\n".join(lines), file=sys.stderr)  # noqa: T201
+    shown = "\n".join(folded(line, columns) for line in _visible_lines(text).split("\n"))
+    print(shown, file=sys.stderr)  # noqa: T201
+    return shown.count("\n") + 1
 
 
 def _size_of_stderr() -> tuple[int, int]:
@@ -91,21 +99,29 @@ def width() -> int | None:
     return None
 
 
-def print_sheet(sheet: Sheet) -> None:
-    """Print a table on stdout, for the width of the terminal, or for a pipe."""
-    print_laid_out(sheet_text(sheet, paper()))
+def height() -> int:
+    """Return the lines of the terminal; of one that does not say it, and in a pipe, the usual number."""
+    return shutil.get_terminal_size(_USUAL_SIZE).lines
 
 
-def print_laid_out(text: str) -> None:
-    """Print text for `paper()`, which may have colours; foreign parts were made visible before."""
-    print(text, end="")  # noqa: T201
+def print_sheet(sheet: Sheet) -> int:
+    """Print a table on stdout, for the width of the terminal, or for a pipe. Return the number of lines."""
+    return print_laid_out(sheet_text(sheet, paper()))
 
 
-def say_aside(text: str) -> None:
-    """Write a line beside tables on stdout; in a pipe it begins with `#`, because it is no line
-    of a table.
+def print_laid_out(text: str) -> int:
+    """Print text for `paper()`, which may have colours; foreign parts were made visible before. Return the
+    number of lines.
     """
-    say(f"{MARK}{text}".rstrip() if paper().is_pipe else text)
+    print(text, end="")  # noqa: T201
+    return text.count("\n")
+
+
+def say_aside(text: str) -> int:
+    """Write a line beside tables on stdout; in a pipe it begins with `#`, because it is no line
+    of a table. Return the number of lines.
+    """
+    return say(f"{MARK}{text}".rstrip() if paper().is_pipe else text)
 
 
 def say_json(document: object) -> None:

@@ -21,13 +21,14 @@ from steelyard.campaign.started import remember
 from steelyard.cli.ahead import ImportsAhead
 from steelyard.cli.batch import is_batch, run_batch
 from steelyard.cli.bug import bugs_kept_in
-from steelyard.cli.console import err, say_aside, tell
+from steelyard.cli.console import err, say_aside, tell, tell_counted
 from steelyard.cli.export import check_format, write_measured
 from steelyard.cli.options import check_retry, listed, one_of
 from steelyard.cli.refine import measure_rounds
 from steelyard.cli.resume import folder_plan, is_resumed
 from steelyard.cli.run_options import RunOptions
 from steelyard.cli.show import (
+    Answer,
     exported,
     print_closing,
     print_results,
@@ -220,26 +221,26 @@ def measure_and_show(
         results, found = measure(plan, folder, retry_failed=retry_failed)
     except KeyboardInterrupt:
         raise MeasurementError(f"stopped; what was finished is kept; to go on: {resumed(folder)}") from None
-    closing = _print_answer(plan, results, like) if to is None else ()
-    tell_diagnostics(found)
-    line = say_aside if to is None else tell
-    line(f"results: {folder}")
+    answer = _print_answer(plan, results, like) if to is None else Answer((), 0)
+    line = say_aside if to is None else tell_counted
+    lines = tell_diagnostics(found) + line(f"results: {folder}")
     if to is not None:
         from steelyard.export.exported import Export
 
         write_measured(to, Export((exported(results, found),), their_tests(like)))
     from steelyard.report import report_measured  # the answer comes first
 
-    line(f"report:  {report_measured(results, found)}")
+    lines += line(f"report:  {report_measured(results, found)}")
     if plan.arms:
-        line(f"verdict: {command('compare', str(folder))}")
-    print_closing(closing)
+        lines += line(f"verdict: {command('compare', str(folder))}")
+    if to is None:
+        print_closing(answer.followed_by(lines))
     unclosed = any(watch.ending is not None for file in results.measured.files for watch in file.watches)
     return {row.status for row in results.rows} | ({UNCLOSED} if unclosed else set())
 
 
-def _print_answer(plan: Plan, results: ReadFolder, like: Sequence[str]) -> tuple[str, ...]:
-    """Print the tables, or the verdicts of the plan `acceptance`; return the closing sentences."""
+def _print_answer(plan: Plan, results: ReadFolder, like: Sequence[str]) -> Answer:
+    """Print the tables, or the verdicts of the plan `acceptance`."""
     from steelyard.accept import PLAN, Weighed, accept
     from steelyard.cli.accept import print_acceptance
 

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.base.errors import InputError
-from steelyard.cli.console import paper, print_laid_out, print_sheet, say, say_aside, say_bytes, tell
+from steelyard.cli.console import (
+    height,
+    paper,
+    print_laid_out,
+    print_sheet,
+    say,
+    say_aside,
+    say_bytes,
+    tell,
+    tell_counted,
+)
 from steelyard.cli.options import JsonFlag, listed
 from steelyard.plan.like import find_like
 from steelyard.plan.suites import SUITES
@@ -25,8 +35,19 @@ if TYPE_CHECKING:
     from steelyard.show.overview import ReadFolder
     from steelyard.show.sheet import Sheet
 
-SCREEN = 20  # lines of tables, after which the headline is repeated below them
 INDENT = "  "  # of a sentence of the headline, from its second line on
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A headline that was printed, and the number of lines from it on."""
+
+    sentences: tuple[str, ...]
+    lines: int
+
+    def followed_by(self, lines: int) -> Answer:
+        """Count further lines."""
+        return replace(self, lines=self.lines + lines)
 
 
 @dataclass(frozen=True)
@@ -53,10 +74,9 @@ def show(options: ShowOptions) -> None:
     if options.json or options.csv:
         say_bytes(FORMATS["json" if options.json else "csv"](Export(tuple(exported(*one) for one in read))))
         return
-    closing = print_results([results for results, _ in read], listed(options.like))
-    for results, found in read:
-        tell_diagnostics(found, results.name)
-    print_closing(closing)
+    answer = print_results([results for results, _ in read], listed(options.like))
+    told = sum(tell_diagnostics(found, results.name) for results, found in read)
+    print_closing(answer.followed_by(told))
 
 
 @dataclass(frozen=True)
@@ -119,41 +139,37 @@ def read_results(folder: Path, name: str = "") -> tuple[ReadFolder, tuple[Diagno
     return read, diagnostics(read.measured, *named_shortly([read.rows]))
 
 
-def print_results(folders: Sequence[ReadFolder], like: Sequence[str] = ()) -> tuple[str, ...]:
+def print_results(folders: Sequence[ReadFolder], like: Sequence[str] = ()) -> Answer:
     """Print the headline and the tables on stdout; those of other suites, if asked for, in place of ours.
 
-    Return the headline if it is out of sight by now, for `print_closing`. Raises InputError for an unknown
-    test.
+    Raises InputError for an unknown test.
     """
     from steelyard.compare.asked import headline_of
     from steelyard.show.overview import overview_text
-    from steelyard.show.terminal import prose_text
 
-    sentences = headline_of(folders)
-    for sentence in sentences:
-        print_laid_out(prose_text(sentence, paper(), BOLD, INDENT))
-    say_aside("")
+    answer = Answer(headline_of(folders), 0)
+    lines = _print_sentences(answer.sentences) + say_aside("")
     theirs = [sheet for folder in folders for sheet in like_sheets_of(like, folder)]
-    length = 0
     for sheet in theirs:
-        print_sheet(sheet)
-        say_aside("")
-        length += len(sheet.lines)
+        lines += print_sheet(sheet) + say_aside("")
     if not theirs:
         text = overview_text(folders, paper())
-        print_laid_out(text if paper().is_pipe else f"{text}\n")
-        length = text.count("\n")
-    return sentences if length > SCREEN else ()
+        lines += print_laid_out(text if paper().is_pipe else f"{text}\n")
+    return answer.followed_by(lines)
 
 
-def print_closing(sentences: Sequence[str]) -> None:
-    """Print the headline again, as the last lines."""
+def print_closing(answer: Answer) -> None:
+    """Print the headline again, as the last lines, unless all fits on a screen with it and the prompt."""
+    if answer.lines >= height():
+        say_aside("")
+        _print_sentences(answer.sentences)
+
+
+def _print_sentences(sentences: Sequence[str]) -> int:
+    """Print each in lines of its own; return their number."""
     from steelyard.show.terminal import prose_text
 
-    if sentences:
-        say_aside("")
-    for sentence in sentences:
-        print_laid_out(prose_text(sentence, paper(), BOLD, INDENT))
+    return sum(print_laid_out(prose_text(sentence, paper(), BOLD, INDENT)) for sentence in sentences)
 
 
 def their_tests(names: Sequence[str] = ()) -> tuple[Theirs, ...]:
@@ -188,11 +204,10 @@ def like_sheets_of(names: Sequence[str], read: ReadFolder) -> list[Sheet]:
     return [replace(sheet, explained=f"{where}{sheet.explained}") for sheets in each for sheet in sheets]
 
 
-def tell_diagnostics(found: Sequence[Diagnostic], where: str = "") -> None:
+def tell_diagnostics(found: Sequence[Diagnostic], where: str = "") -> int:
     """Print the findings of the checks on stderr; `where` names the folder of several. Notes are only in the
-    report.
+    report. Return the number of lines.
     """
     from steelyard.show.diagnostics import diagnostic_text
 
-    for line in diagnostic_text(found, where=where):
-        tell(line)
+    return sum(tell_counted(line) for line in diagnostic_text(found, where=where))

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from steelyard.base.plural import counted
-from steelyard.base.units import format_bytes, format_values
+from steelyard.base.units import format_bytes, format_time, format_values
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, MARGIN, SAME, SLOWER
 from steelyard.compare.verdicts import Verdicts
 from steelyard.models.made import FLOOR, SETTINGS, Made
@@ -230,10 +230,12 @@ def _outcomes(rows: Sequence[Row], told: bool) -> Iterator[str]:
     if to_come:
         verb = "is" if to_come == 1 else "are"
         parts.append(f"{to_come} of {cases} {verb} not measured yet{_whole_ops(rows)}")
-    wide = sum(1 for row in rows if _is_wide(row))
+    wide = [row for row in rows if _is_wide(row)]
+    if wide and not told:
+        yield _wide_words(wide[0])
     if wide:
-        verb = "is" if wide == 1 else "are"
-        parts.append(f"{wide} of {cases} {verb} uncertain by more than {100 * NOISY:.0f} %")
+        verb = "is" if len(wide) == 1 else "are"
+        parts.append(f"{len(wide)} of {cases} {verb} uncertain by more than {100 * NOISY:.0f} %")
     if parts:
         yield f"{'; '.join(parts)}."
     elif not told and not failed:
@@ -247,6 +249,12 @@ def _whole_ops(rows: Sequence[Row]) -> str:
     missing.sort(key=lambda op: (family_of(op) != MPI_FAMILY, place_of(op)))
     more = f" and {counted(len(missing) - 1, 'more operation')}" if len(missing) > 1 else ""
     return f", among them all of {missing[0]}{more}" if missing and begun else ""
+
+
+def _wide_words(row: Row) -> str:
+    """`mpi.get 8 B on 2 ranks of openmpi-4.1.4 takes between 20.1 ns and 36.4 ns`: all that is certain."""
+    low, high = (format_time(end or 0.0) for end in (row.time_low, row.time_high))
+    return f"{row_name(row)} takes between {low} and {high}; more launches tell it more exactly."
 
 
 def _is_wide(row: Row) -> bool:

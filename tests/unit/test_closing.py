@@ -15,6 +15,12 @@ _MANY = [FakePoint("mpi.pingpong", steady(300.0 + size), bytes=1 << size) for si
 _FAILED = {launch: End(point=0, status="failed", why="wrong: rank 0", count=0) for launch in (1, 2)}
 
 
+@pytest.fixture(autouse=True)
+def no_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sentence is a line."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 def _shown(folder: Path, capsys: pytest.CaptureFixture[str], like: str | None = None) -> list[str]:
     show(ShowOptions([folder], [like] if like else None))
     return capsys.readouterr().out.splitlines()

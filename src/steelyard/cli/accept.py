@@ -16,7 +16,7 @@ from steelyard.base.foreign import visible
 from steelyard.base.plural import joined
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell, tell_counted
 from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, RetryWord, StrictFlag, check_retry, listed
-from steelyard.cli.show import Answer, print_closing
+from steelyard.cli.show import OnScreen, print_closing
 from steelyard.records.results_folder import check_results_folder
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def exit_code(found: Acceptance, strict: bool) -> int:
     return CANNOT_TELL_CODE if strict and found.verdict == CANNOT_TELL else 0
 
 
-def print_acceptance(weighed: Weighed, found: Acceptance) -> Answer:
+def print_acceptance(weighed: Weighed, found: Acceptance) -> OnScreen:
     """Print the verdict and why, a line for each topic, and below it the reasons and remedies."""
     from steelyard.accept.sheets import acceptance_sentences, acceptance_sheet, head_facts
     from steelyard.show.terminal import prose_text
@@ -139,7 +139,7 @@ def print_acceptance(weighed: Weighed, found: Acceptance) -> Answer:
     lines += say_aside("") + print_sheet(acceptance_sheet(found))
     for sentence in acceptance_sentences(found):
         lines += say_aside("") + print_laid_out(prose_text(sentence, paper()))
-    return Answer((verdict,), lines)
+    return OnScreen((verdict,), lines)
 
 
 def _measured(options: AcceptOptions) -> ReadFolder:

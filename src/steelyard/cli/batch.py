@@ -35,7 +35,7 @@ from steelyard.cli.export import write_measured
 from steelyard.cli.options import listed, one_of
 from steelyard.cli.run_options import RunOptions
 from steelyard.cli.show import (
-    Answer,
+    OnScreen,
     exported,
     print_closing,
     print_results,
@@ -182,7 +182,7 @@ def _show(options: RunOptions, folders: Sequence[Path], out: Path) -> None:
     read = read_all(folders)
     to = "json" if options.json else options.to
     like = listed(options.like)
-    answer = print_results([results for results, _ in read], like) if to is None else Answer((), 0)
+    answer = print_results([results for results, _ in read], like) if to is None else OnScreen((), 0)
     lines = sum(tell_diagnostics(found, results.name) for results, found in read)
     line = say_aside if to is None else tell_counted
     lines += line(f"results: {' '.join(map(str, folders))}")

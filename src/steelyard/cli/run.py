@@ -28,7 +28,7 @@ from steelyard.cli.refine import measure_rounds
 from steelyard.cli.resume import folder_plan, is_resumed
 from steelyard.cli.run_options import RunOptions
 from steelyard.cli.show import (
-    Answer,
+    OnScreen,
     exported,
     print_closing,
     print_results,
@@ -221,7 +221,7 @@ def measure_and_show(
         results, found = measure(plan, folder, retry_failed=retry_failed)
     except KeyboardInterrupt:
         raise MeasurementError(f"stopped; what was finished is kept; to go on: {resumed(folder)}") from None
-    answer = _print_answer(plan, results, like) if to is None else Answer((), 0)
+    answer = _print_answer(plan, results, like) if to is None else OnScreen((), 0)
     line = say_aside if to is None else tell_counted
     lines = tell_diagnostics(found) + line(f"results: {folder}")
     if to is not None:
@@ -239,7 +239,7 @@ def measure_and_show(
     return {row.status for row in results.rows} | ({UNCLOSED} if unclosed else set())
 
 
-def _print_answer(plan: Plan, results: ReadFolder, like: Sequence[str]) -> Answer:
+def _print_answer(plan: Plan, results: ReadFolder, like: Sequence[str]) -> OnScreen:
     """Print the tables, or the verdicts of the plan `acceptance`."""
     from steelyard.accept import PLAN, Weighed, accept
     from steelyard.cli.accept import print_acceptance

@@ -39,13 +39,13 @@ INDENT = "  "  # of a sentence of the headline, from its second line on
 
 
 @dataclass(frozen=True)
-class Answer:
+class OnScreen:
     """A headline that was printed, and the number of lines from it on."""
 
     sentences: tuple[str, ...]
     lines: int
 
-    def followed_by(self, lines: int) -> Answer:
+    def followed_by(self, lines: int) -> OnScreen:
         """Count further lines."""
         return replace(self, lines=self.lines + lines)
 
@@ -139,7 +139,7 @@ def read_results(folder: Path, name: str = "") -> tuple[ReadFolder, tuple[Diagno
     return read, diagnostics(read.measured, *named_shortly([read.rows]))
 
 
-def print_results(folders: Sequence[ReadFolder], like: Sequence[str] = ()) -> Answer:
+def print_results(folders: Sequence[ReadFolder], like: Sequence[str] = ()) -> OnScreen:
     """Print the headline and the tables on stdout; those of other suites, if asked for, in place of ours.
 
     Raises InputError for an unknown test.
@@ -147,7 +147,7 @@ def print_results(folders: Sequence[ReadFolder], like: Sequence[str] = ()) -> An
     from steelyard.compare.asked import headline_of
     from steelyard.show.overview import overview_text
 
-    answer = Answer(headline_of(folders), 0)
+    answer = OnScreen(headline_of(folders), 0)
     lines = _print_sentences(answer.sentences) + say_aside("")
     theirs = [sheet for folder in folders for sheet in like_sheets_of(like, folder)]
     for sheet in theirs:
@@ -158,7 +158,7 @@ def print_results(folders: Sequence[ReadFolder], like: Sequence[str] = ()) -> An
     return answer.followed_by(lines)
 
 
-def print_closing(answer: Answer) -> None:
+def print_closing(answer: OnScreen) -> None:
     """Print the headline again, as the last lines, unless all fits on a screen with it and the prompt."""
     if answer.lines >= height():
         say_aside("")

@@ -94,14 +94,17 @@ def _pids(records: list[dict[str, Any]], launch: int) -> list[int]:
     return [place["pid"] for place in places]
 
 
-def _launcher(tool: subprocess.Popen[str]) -> int:
-    return int(Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split()[0])
+def _heir_and_launcher(tool: subprocess.Popen[str]) -> list[int]:
+    """What clears up after the tool, and its launch."""
+    return [*map(int, Path(f"/proc/{tool.pid}/task/{tool.pid}/children").read_text().split())]
 
 
 def test_what_a_killed_steelyard_leaves_is_ended_and_what_it_measured_is_kept(
     tmp_path: Path, mpi: Mpi, orphans: Orphans
 ) -> None:
-    """It takes its launch along. Where the launcher cannot hear it, the next steelyard ends the launch."""
+    """It takes its launch along. Where the launcher cannot hear it, and what would clear up was killed, too,
+    the next steelyard ends the launch.
+    """
     folder = tmp_path / "out"
     with _start(folder, mpi, POINTS=str(_POINTS)) as tool:
         _await(tool, folder, "end")
@@ -112,8 +115,9 @@ def test_what_a_killed_steelyard_leaves_is_ended_and_what_it_measured_is_kept(
     before = _ends(folder)
     with _start(folder, mpi, POINTS=str(_POINTS)) as tool:
         _await_measuring(tool, folder, 2)
-        launcher = _launcher(tool)
+        heir, launcher = _heir_and_launcher(tool)
         os.kill(launcher, signal.SIGSTOP)  # so that it cannot do what it is told
+        os.kill(heir, signal.SIGKILL)
         tool.kill()
         tool.communicate(timeout=60)
     assert launcher in orphans()
@@ -140,7 +144,7 @@ def test_who_was_killed_is_named_and_the_others_are_measured(
             for pid in pids:
                 maps = Path(f"/proc/{pid}/maps").read_text().splitlines()
                 mapped |= {Path(line[line.index("/dev/shm/") :]) for line in maps if "/dev/shm/" in line}
-            os.kill(pids[1] if victim == "rank 1" else _launcher(tool), number)
+            os.kill(pids[1] if victim == "rank 1" else _heir_and_launcher(tool)[1], number)
         tool.communicate(timeout=600)
     assert (tool.returncode, orphans()) == (3, [])
     assert not [file for file in mapped if file.exists()]

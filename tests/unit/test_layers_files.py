@@ -28,6 +28,7 @@ _EXCEPTIONS: dict[tuple[str, str], str] = dict.fromkeys(_OTHERS, "of an array") 
     ("cli/bug.py", ".mkstemp"): "a new file of random name, for its owner alone",
     ("cli/bug.py", "os.fdopen"): "the same file",
     ("system/workers.py", "os.fdopen"): "a pipe of its own",
+    ("system/workers.py", "os.open"): "/dev/null",
     ("system/process_stat.py", "open"): "a file of /proc, in half the time",
     ("base/private.py", ".mkdir"): "a folder for this user alone",
     ("campaign/started.py", ".touch"): "a name in the cache",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
+import shutil
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,7 +16,7 @@ import pytest
 
 import steelyard.system.leftovers as module
 from steelyard.engines.build import engine_folder
-from steelyard.system.leftovers import LeftFile, Leftovers, remove_left
+from steelyard.system.leftovers import LauncherPid, LeftFile, Leftovers, remove_left
 
 _NOBODY = 2**22 + 1  # a pid beyond the highest that Linux gives
 _MADE = (
@@ -61,7 +64,7 @@ def _files(folder: Path) -> set[str]:
 def test_what_a_launch_used_is_removed_and_nothing_else(shared: Path, opened: ExitStack) -> None:
     """Others' launches give the same names, on hosts and in containers whose processes are not seen here."""
     _make(shared, "vader_segment.vm.0.1.0", "notes.txt")
-    noted: list[LeftFile] = []
+    noted: list[LeftFile | LauncherPid] = []
     with Leftovers(noted.extend) as leftovers:
         _make(shared, *_MADE, "others.txt", "mpich_shm_2", "ompi.vm.0/pid.99/0/x", "17:0:0")
         _use(opened, shared, *_MADE, "others.txt", "vader_segment.vm.0.1.0")
@@ -131,3 +134,29 @@ def test_the_engine_knows_the_same_names() -> None:
     others = ("[0-9]*:[0-9]*:[0-9]*", "hydra_hwloc_xmlfile_*", "ompi.*/pid.*", "prterun.*")
     names = set(re.findall(r'"([^"]+)"', begins[1]))
     assert names == {re.split(r"[*[]", name)[0] for name in set(module._NAMES) - set(others)}
+
+
+def test_the_session_of_a_launcher_that_died_early_is_known_by_its_pid(shared: Path) -> None:
+    """Before anybody saw what it had open. The folder of the last session goes with it, as under Open MPI."""
+    host, user = platform.node(), os.geteuid()
+    ours, theirs = f"ompi.{host}.{user}/pid.{_NOBODY}", f"ompi.{host}.{user}/pid.{_NOBODY + 1}"
+    prte = f"prterun.{host}.{_NOBODY}.{user}"
+    noted: list[LeftFile | LauncherPid] = []
+    for others in ((theirs,), ()):
+        with Leftovers(noted.extend) as leftovers:
+            leftovers.began(_NOBODY)
+            _make(shared, *(f"{session}/contact.txt" for session in (ours, prte, *others)))
+            leftovers.look([])
+        assert _files(shared) == {f"{session}/contact.txt" for session in others}
+        shutil.rmtree(shared / theirs, ignore_errors=True)
+    assert list(shared.iterdir()) == []
+    assert noted[0] == LauncherPid(_NOBODY)
+
+
+def test_a_session_from_before_is_nobodys(shared: Path) -> None:
+    old = f"ompi.{platform.node()}.{os.geteuid()}/pid.{_NOBODY}/contact.txt"
+    _make(shared, old)
+    later = Leftovers(others=(), since_ns=time.time_ns() + 10**9)
+    later.began(_NOBODY)
+    later.look([])
+    assert not later.own

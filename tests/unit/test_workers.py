@@ -142,3 +142,30 @@ except Odd as error:
     print(json.dumps(str(error)))
 """
     assert _said(program, tmp_path) == "said"
+
+
+_HEIR = """
+from pathlib import Path
+from steelyard.system.workers import inherited_by
+with inherited_by((Path(folder) / "cleared").touch):
+    print(open(f"/proc/{me}/task/{me}/children").read())
+    END
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "clears"),
+    [("pass", False), ("raise SystemExit(7)", False), ("os._exit(7)", True), ("os.kill(me, 9)", True)],
+)
+def test_a_fork_clears_up_after_its_parent_alone(end: str, clears: bool, tmp_path: Path) -> None:
+    """Whoever reads what the program says does not wait for the fork, nor is it ended with the program."""
+    program = _BEGIN + _HEIR.replace("END", end)
+    with subprocess.Popen(
+        [sys.executable, "-uc", program, str(tmp_path)], stdout=subprocess.PIPE, start_new_session=True
+    ) as one:
+        heir = int(one.communicate(timeout=60)[0])
+    deadline = time.monotonic() + 60
+    while (stat := process_stat(heir)) and stat.state != "Z" and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert stat is None or stat.state == "Z"
+    assert (tmp_path / "cleared").exists() is clears

@@ -2,9 +2,9 @@
 
 The lock belongs to an open file, and launches inherit its descriptor. While a process of a launch holds it,
 the folder is taken, on whichever host. The first line of the file says who holds it and by which mark its
-launches are found, each other line names a file that a launch made elsewhere. It is empty after a steelyard
-that ended as it should. It is believed only if our user wrote it, in this folder and on this system, and if
-it is whole.
+launches are found, each other line names a launcher, or a file that its launch made elsewhere. It is empty
+after a steelyard that ended as it should; where one is killed, a fork of it clears up. It is believed only if
+our user wrote it, in this folder and on this system, and if it is whole.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from steelyard.base.files import open_to_append
 from steelyard.base.ownership import check_own_folder, is_open_to_all, is_own, owner_name
 from steelyard.campaign.abandoned import remembered
 from steelyard.records.command_line import resumed
-from steelyard.system.leftovers import LeftFile, Leftovers, remove_left
+from steelyard.system.leftovers import LauncherPid, LeftFile, Leftovers, remove_left
 from steelyard.system.marks import (
+    GRACE_SECONDS,
     end_marked,
     is_alive,
     is_mark,
@@ -36,10 +37,12 @@ from steelyard.system.marks import (
     start_time,
     this_system,
 )
+from steelyard.system.workers import inherited_by
 
 Found = TypeVar("Found")
 
 _SURVIVOR_SECONDS = 10.0  # for the lock, after those who hold it were ended
+_LOOK_SECONDS = 0.05  # between looks at what ends by itself
 _MOST_NS = 1 << 63  # of a time, in the year 2262
 _NOT_BELIEVED = "and is not believed: nothing was ended; if a launch into this folder still runs, end it"
 _MOST_BYTES = 1 << 18  # of the file: a line for each file of a launch of some hundred ranks
@@ -72,10 +75,10 @@ class Lock(msgspec.Struct, frozen=True):
     mark: str
     notes: tuple[str, ...] = ()
 
-    def note(self, files: Sequence[LeftFile]) -> None:
-        """Keep the names of files that a launch has made, for whoever comes after a kill."""
+    def note(self, things: Sequence[LeftFile | LauncherPid]) -> None:
+        """Keep a launcher, and the names of files of its launch, for whoever comes after a kill."""
         with suppress(OSError):  # a full disk
-            os.write(self.descriptor, msgspec.json.Encoder().encode_lines(files))
+            os.write(self.descriptor, msgspec.json.Encoder().encode_lines(things))
 
 
 class _Said(msgspec.Struct, frozen=True):
@@ -83,6 +86,7 @@ class _Said(msgspec.Struct, frozen=True):
 
     holder: Holder | None = None
     files: tuple[LeftFile, ...] = ()
+    launchers: tuple[int, ...] = ()
     doubt: str | None = None
 
 
@@ -120,7 +124,10 @@ def locked(folder: Path) -> Iterator[Lock]:
         )
         _write(file, msgspec.json.encode(holder) + b"\n", folder)
         try:
-            with remembered(folder, holder.mark):
+            with (
+                remembered(folder, holder.mark),
+                inherited_by(lambda: clear_after_kill(folder, holder.mark, GRACE_SECONDS)),
+            ):
                 yield Lock(file.fileno(), holder.mark, notes)
         except (OSError, SteelyardError):
             _check_in_place(path, stat)
@@ -128,12 +135,15 @@ def locked(folder: Path) -> Iterator[Lock]:
         _write(file, b"", folder)
 
 
-def clear_after_kill(folder: Path, mark: str) -> tuple[str, ...] | None:
+def clear_after_kill(folder: Path, mark: str, grace: float = 0.0) -> tuple[str, ...] | None:
     """End and remove what the steelyard has left whose launches carry a mark. Returns notes on it; None if
-    it still measures, or did so on another system.
+    it still measures, or did so on another system. They have `grace` seconds to end by themselves.
 
     Raises InputError if it cannot be ended, and OSError.
     """
+    deadline = time.monotonic() + grace
+    while time.monotonic() < deadline and marked_pids(mark):
+        time.sleep(_LOOK_SECONDS)
     path = folder / ".lock"
     if not path.exists():
         return ()
@@ -178,7 +188,7 @@ def _take(file: IO[bytes], folder: Path) -> tuple[str, ...]:
     if is_open_to_all(folder):
         notes += (f"every user may change what is in '{folder}'; chmod o-w ends that",)
     if is_here and holder is not None:
-        notes += _clear(holder.mark, said.files, folder)
+        notes += _clear(holder, said, folder)
     deadline = time.monotonic() + _SURVIVOR_SECONDS
     while not (is_free or _is_free(file, folder)):
         if time.monotonic() > deadline:
@@ -208,18 +218,20 @@ def _local(unix_ns: int) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(unix_ns / 1e9))
 
 
-def _clear(mark: str, files: Sequence[LeftFile], folder: Path) -> tuple[str, ...]:
+def _clear(holder: Holder, said: _Said, folder: Path) -> tuple[str, ...]:
     """End what a killed steelyard has left running, and remove the files of its launches."""
-    left_files = Leftovers(others=())
-    left_files.look(marked_pids(mark))
-    ended, left = end_marked(mark)
+    left_files = Leftovers(others=(), since_ns=holder.began_ns)
+    for launcher in said.launchers:
+        left_files.began(launcher)
+    left_files.look(marked_pids(holder.mark))
+    ended, left = end_marked(holder.mark)
     if left:
         pids = ", ".join(map(str, left))
         raise InputError(
             f"processes of an earlier steelyard still measure into '{folder}' and cannot be ended (pid "
             f"{pids}); end them first"
         )
-    remove_left((*files, *left_files.own))
+    remove_left((*said.files, *left_files.own))
     if not ended:
         return ()
     pids = ", ".join(map(str, ended))
@@ -255,11 +267,13 @@ def _said(file: IO[bytes]) -> _Said:
         return _Said(doubt="is damaged")
     if holder.inode != os.fstat(file.fileno()).st_ino:
         return _Said(doubt="is a copy of another folder's")
-    files = list[LeftFile]()
-    for line in others:
-        if (left := _decoded(line, LeftFile)) is not None:  # the last one may be torn
+    files, launchers = list[LeftFile](), list[int]()
+    for line in others:  # the last one may be torn
+        if (left := _decoded(line, LeftFile)) is not None:
             files.append(left)
-    return _Said(holder, tuple(files))
+        elif (one := _decoded(line, LauncherPid)) is not None:
+            launchers = [one.launcher]  # those before have ended and were cleared up after
+    return _Said(holder, tuple(files), tuple(launchers))
 
 
 def _decoded(line: bytes, kind: type[Found]) -> Found | None:

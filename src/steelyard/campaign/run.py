@@ -304,8 +304,8 @@ def _watch(
         Leftovers(job.lock.note if job.lock else lambda _: None) as leftovers,
         Child(command, env=environment, mark=mark, held=held, before_stop=leftovers.look) as child,
     ):
-        quiet_since = time.monotonic()
-        watcher.parent = child.pid
+        watcher.parent, quiet_since = child.pid, time.monotonic()
+        leftovers.began(child.pid)
         while True:
             watcher.look_if_due()
             code = child.poll()

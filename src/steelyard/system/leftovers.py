@@ -1,15 +1,17 @@
 """Files that killed launches leave behind: of MPI libraries, their launchers and the engine.
 
-Such a file is a launch's own if one of its processes has it mapped or open, and if it was not there before
-the launch. A name, an owner and a time would not say so: /tmp and /dev/shm may be shared with containers and
-hosts whose processes are not seen here. It is removed after the launch if it has a name that these libraries
-give, and no process uses it.
+Such a file is a launch's own if one of its processes has it mapped or open, or is named in it as the owner of
+a session, and if it was not there before the launch. A name, an owner and a time alone would not say so: /tmp
+and /dev/shm may be shared with containers and hosts whose processes are not seen here. It is removed after
+the launch if it has a name that these libraries give, and no process uses it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
+import platform
 import shutil
 import tempfile
 import time
@@ -49,27 +51,45 @@ class LeftFile(Struct, frozen=True):
     inode: int
 
 
-class Leftovers:
-    """What a launch must not leave: `own`. `note` hears of each file when it is seen first.
+class LauncherPid(Struct, frozen=True):
+    """The first process of a launch."""
 
-    `others` are files that are nobody's to remove: those that are there before the launch.
+    launcher: int
+
+
+class Leftovers:
+    """What a launch must not leave: `own`. `note` hears of its launcher, and of each file when it is seen
+    first.
+
+    `others` are files that are nobody's to remove: those that are there before the launch. So are those that
+    were not changed since an instant (Unix time).
     """
 
     def __init__(
         self,
-        note: Callable[[Sequence[LeftFile]], None] = lambda _: None,
+        note: Callable[[Sequence[LeftFile | LauncherPid]], None] = lambda _: None,
         others: Collection[LeftFile] | None = None,
+        since_ns: int = 0,
     ) -> None:
         """Take what is there now as others', unless they are given."""
         self.own: set[LeftFile] = set()
         self._note = note
         self._others = frozenset(_there_now() if others is None else others)
+        self._since_ns = since_ns
+        self._launchers = list[int]()
         self._next = 0.0
         self._is_settled = False
 
+    def began(self, launcher: int) -> None:
+        """Hear who the launcher is: its session is known by its pid, even if it is gone before a look."""
+        self._launchers.append(launcher)
+        self._note([LauncherPid(launcher)])
+
     def look(self, pids: Iterable[int]) -> None:
         """See what processes of the launch use."""
-        found = [one for path in sorted(_used_by(pids)) if (one := _identified(path)) is not None]
+        paths = _used_by(pids) | {path for pid in self._launchers for path in _sessions_of(pid)}
+        recent = (path for path in sorted(paths) if _changed_ns(path) >= self._since_ns)
+        found = [one for path in recent if (one := _identified(path)) is not None]
         new = [one for one in found if one not in self._others and one not in self.own]
         self.own.update(new)
         if new:
@@ -103,6 +123,8 @@ def remove_left(files: Collection[LeftFile]) -> list[Path]:
             with contextlib.suppress(OSError):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
                 removed.append(path)
+                if path.parent not in places:  # of sessions; the last one takes it along, as Open MPI does
+                    path.parent.rmdir()
     return removed
 
 
@@ -155,6 +177,22 @@ def _used_by(pids: Iterable[int]) -> set[Path]:
     places = _places()
     names = {name for pid in pids for name in _open_in(pid)}
     return {path for name in names if (path := _launch_file(name, places)) is not None}
+
+
+def _sessions_of(launcher: int) -> Iterator[Path]:
+    """List the session folders that a launcher of this host would make, as far as they are there."""
+    host, user = platform.node(), os.geteuid()
+    for place, name in itertools.product(_places(), {host, host.partition(".")[0]}):
+        for session in (f"ompi.{name}.{user}/pid.{launcher}", f"prterun.{name}.{launcher}.{user}"):
+            if (place / session).is_dir():
+                yield place / session
+
+
+def _changed_ns(path: Path) -> int:
+    try:
+        return path.lstat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _open_in(pid: int) -> Iterator[str]:

@@ -1,4 +1,7 @@
-"""Share work among forks of this process, on as many CPUs as it may use. None outlives the work."""
+"""Forks of this process: some share its work, on as many CPUs as it may use; one clears up after its death.
+
+None outlives the block that it is for, but for the one that clears up, if this process is killed there.
+"""
 
 from __future__ import annotations
 
@@ -51,6 +54,56 @@ def _shared(function: Callable[[Thing], Found], things: Sequence[Thing], workers
 
 
 @contextlib.contextmanager
+def inherited_by(clear: Callable[[], object]) -> Iterator[None]:
+    """Let a fork wait for the end of this process, and call `clear` if that is killed within the block.
+
+    The fork is in a group of its own and has nothing open, so that nobody waits for it, and what ends the
+    group of this process spares it. Where no process can be made there is none.
+    """
+    alive, ours = os.pipe()  # is at its end when this process is
+    try:
+        pid = _forked()
+    except OSError:
+        pid = -1
+    if pid == 0:
+        _inherit(clear, alive)
+    os.close(alive)
+    try:
+        yield
+    finally:
+        if pid > 0:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        os.close(ours)
+
+
+def _inherit(clear: Callable[[], object], alive: int) -> NoReturn:
+    """Wait for the end of the process that made this fork, and clear up after it."""
+    try:
+        for number in (signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.setpgid(0, 0)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(nothing, stream)
+        os.dup2(alive, 3)
+        os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+        if os.read(3, 1) == b"":
+            clear()
+    finally:
+        os._exit(0)
+
+
+def _forked() -> int:
+    """Fork; return 0 in the fork."""
+    with warnings.catch_warnings():
+        # Python warns of other threads. They are those of numpy's BLAS, which starts them again after a fork.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
+@contextlib.contextmanager
 def _without_gc() -> Iterator[None]:
     """Switch garbage collection off: all received results are kept, and scanning them doubles the time."""
     was_on = gc.isenabled()
@@ -68,10 +121,7 @@ def _fork(function: Callable[[Thing], Found], things: Sequence[Thing]) -> Iterat
     """Fork, and give a pipe with the fork's results or its error; end the fork at the end of the block."""
     out, into = os.pipe()
     parent = os.getpid()
-    with warnings.catch_warnings():
-        # Python warns of other threads. They are those of numpy's BLAS, which starts them again after a fork.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        pid = os.fork()
+    pid = _forked()
     if pid == 0:
         _work(function, things, into, parent)
     os.close(into)

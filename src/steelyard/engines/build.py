@@ -174,21 +174,17 @@ def engine_folder() -> Path:
 
 
 def _prebuilt(kind: Kind, can_build: bool = True) -> Path | None:
-    """Find the engine built at installation, unless this is a checkout whose sources have changed since.
+    """Find the engine built at installation, unless this is a checkout whose sources say something else.
 
-    If another can be built, it is not used either after a library has come that it could use.
+    The sources that it was built from were installed with it. If another can be built, it is not used either
+    after a library has come that it could use.
     """
     path = scripts_folder() / f"steelyard-{kind}"
     if not path.is_file():
         return None
     if can_build and _has_compiler() and _headers(os.environ).keys() - _prebuilt_libraries():
         return None
-    folder = engine_folder()
-    if folder.name == "engine":
-        built = path.stat().st_mtime_ns
-        if any(file.stat().st_mtime_ns > built for file in _hashed_files(folder)):
-            return None
-    return path
+    return path if _sources_of(engine_folder()) == _sources_of(_installed_folder()) else None
 
 
 def _prebuilt_common(compiler: Sequence[str]) -> Path | None:
@@ -303,8 +299,7 @@ def _key(folder: Path, kind: Kind, compiler: Sequence[str], environment: dict[st
     named = compiler[1:] if kind == "common" else compiler  # MPIs call one compiler by several names
     for part in (kind, __version__, platform.machine(), os.path.realpath(located), *named):
         add(part)
-    stats = ((file, file.stat()) for file in _hashed_files(folder))
-    digest.update(_sources(folder, tuple((file, stat.st_size, stat.st_mtime_ns) for file, stat in stats)))
+    digest.update(_sources_of(folder))
     for name, header in _headers(environment).items():
         stat = header.path.stat()
         add(f"{name} {header.path} {stat.st_size} {stat.st_mtime_ns}")
@@ -355,7 +350,13 @@ def _beneath(words: Sequence[str]) -> list[str]:
     return [*(words[:1] or ["cc"]), *options]
 
 
-@functools.lru_cache(maxsize=2)
+def _sources_of(folder: Path) -> bytes:
+    """Read the names and texts of an engine's sources."""
+    stats = ((file, file.stat()) for file in _hashed_files(folder))
+    return _sources(folder, tuple((file, stat.st_size, stat.st_mtime_ns) for file, stat in stats))
+
+
+@functools.lru_cache(maxsize=2)  # the checkout's, and those of the installation
 def _sources(folder: Path, files: tuple[tuple[Path, int, int], ...]) -> bytes:
     """Read the names and texts of files, once for the same sizes and times."""
     texts = ((str(file.relative_to(folder)).encode(), file.read_bytes()) for file, _, _ in files)

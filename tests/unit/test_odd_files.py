@@ -73,6 +73,7 @@ _READING = (
     "run odd.toml", "run self.empty --out odd", "show odd", "report odd", "plot odd", "export odd --to csv",
     "compare mine odd", "diff mine odd", "rerun odd", "check --history odd",
     "accept odd", "accept mine --reference odd", "run self.empty --mpi ./odd", "validate --platform odd",
+    "accept mine --limits odd",
 )  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """Criteria for accepting a machine, each a function and its row, by topic."""
 
+from collections.abc import Sequence
+
 from steelyard.accept import answers, floors, noise, places, protocol, reference, settings
 from steelyard.accept.criterion import (
     CANNOT_TELL,
@@ -12,17 +14,30 @@ from steelyard.accept.criterion import (
     judge,
     overall,
 )
+from steelyard.accept.limits import Limit, limit_criteria, read_limits
 from steelyard.accept.summary import machine_words, measured_words, why_words
 from steelyard.accept.weighed import PLAN, Weighed
 
-__all__ = ["CANNOT_TELL", "CRITERIA", "NOT_WELL", "PLAN", "WELL", "Acceptance", "Topic", "Weighed", "accept"]
+__all__ = [
+    "CANNOT_TELL",
+    "CRITERIA",
+    "NOT_WELL",
+    "PLAN",
+    "WELL",
+    "Acceptance",
+    "Limit",
+    "Topic",
+    "Weighed",
+    "accept",
+    "read_limits",
+]
 
 CRITERIA = criteria_of(settings, answers, places, noise, floors, protocol, reference)
 
 
-def accept(weighed: Weighed, reference: Weighed | None = None) -> Acceptance:
-    """Judge a results folder by all criteria, with a reference if there is one."""
-    topics = judge(CRITERIA, Candidate(weighed, reference))
+def accept(weighed: Weighed, reference: Weighed | None = None, limits: Sequence[Limit] = ()) -> Acceptance:
+    """Judge a results folder by all criteria, with a reference if there is one, and by a site's limits."""
+    topics = judge((*CRITERIA, *limit_criteria(limits)), Candidate(weighed, reference))
     verdict = overall(topics)
     return Acceptance(
         verdict=verdict,

@@ -127,7 +127,7 @@ def _held_back(found: Finding, weighed: Weighed) -> Finding:
 
 def _capital(text: str) -> str:
     """Capitalise a sentence, unless it begins with a name such as mpi.bcast."""
-    return text[0].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
+    return text[0].upper() + text[1:] if text.partition(" ")[0].rstrip(":,").isalpha() else text
 
 
 def overall(topics: Iterable[Topic]) -> str:

@@ -30,6 +30,7 @@ EXAMPLES = {
         "steelyard accept --reference results/last-year --junit accept.xml",
         "steelyard accept results/acceptance-20261124-010203 --strict",
         "steelyard accept --hosts 1,8",
+        "steelyard accept --limits site.toml",
     )
 }
 _REFERENCE = "what was measured before, to compare with, is --reference DIR"
@@ -47,6 +48,10 @@ class AcceptOptions:
     reference: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="a folder of the same plan, of this machine or one of its kind"),
+    ] = None
+    limits: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.toml", help="a site's own limits: times below, rates above"),
     ] = None
     mpi: MpiNames = None
     hosts: Annotated[
@@ -81,12 +86,14 @@ def accept(options: AcceptOptions) -> None:
     The exit code is 1 if it is not well, 4 with --strict if that is undecided, 2 or 3 if it was not judged.
     """
     from steelyard.accept import accept as accept_weighed
+    from steelyard.accept import read_limits
 
     _check(options)
+    limits = read_limits(options.limits) if options.limits is not None else ()
     reference = _weighed(_read(options.reference)) if options.reference is not None else None
     read = _measured(options) if options.folder is None else _read(options.folder)
     weighed, folder = _weighed(read), read.measured.folder
-    found = accept_weighed(weighed, reference)
+    found = accept_weighed(weighed, reference, limits)
     if options.junit:
         _write_junit(options.junit, folder, found, options.strict)
     answer = None
@@ -94,11 +101,12 @@ def accept(options: AcceptOptions) -> None:
         say_json(found)
     else:
         answer = print_acceptance(weighed, found)
-    if options.folder is None or (reference is not None and os.access(folder, os.W_OK)):
+    is_new = options.folder is None or reference is not None or limits != ()
+    if is_new and (options.folder is None or os.access(folder, os.W_OK)):
         from steelyard.report import report_measured
 
         line = tell_counted if options.json else say_aside
-        lines = line(f"report:  {report_measured(read, weighed.found, reference)}")
+        lines = line(f"report:  {report_measured(read, weighed.found, found)}")
         answer = answer and answer.followed_by(lines)
     if answer is not None:
         print_closing(answer)

@@ -22,6 +22,8 @@ _ALLOWED: Mapping[str, str] = {
     "env": "a table of variables: { UCX_TLS = [\"tcp\", \"shm\"] }",
     "modules": "modules to load: \"gcc/12 ucx\", or a list of such sets",
     "wrapper": "words before the engine: \"apptainer exec mpi.sif\", or a list of such commands",
+    "beside": "true or false",
+    "first": "true or false",
     "exclude": "a list of tables: [{ bytes = \"1Mi\", threads = 4 }]",
     "measure": "tables of their own, [[measure]]",
     "include": "plans that ship, or files beside this one: [\"quick\", \"mine.toml\"]",

@@ -18,12 +18,14 @@ _SECTIONS = ("Layers under MPI", "mem.stream.triad", "noise.fwq", "mpi.allreduce
 _MOST_PICTURES = 5
 
 
-def letter_of(folders: Sequence[ReadFolder], reference: Weighed | None = None) -> Acceptance | None:
-    """Judge a folder of the plan `acceptance`; None for other plans, and for several folders."""
+def letter_of(folders: Sequence[ReadFolder], accepted: Acceptance | None = None) -> Acceptance | None:
+    """Judge a folder of the plan `acceptance`, unless that was done; None for other plans, and for several
+    folders.
+    """
     (first, *others) = folders
     if others or first.measured.campaign.name != PLAN:
         return None
-    return accept(Weighed(first.measured, first.rows, first.name), reference)
+    return accepted or accept(Weighed(first.measured, first.rows, first.name))
 
 
 def letter_answers(found: Acceptance | None) -> Iterator[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import jinja2
 
 from steelyard import __version__
-from steelyard.accept import Weighed
+from steelyard.accept import Acceptance
 from steelyard.base.diagnostic import NOTE, SEVERITIES, Diagnostic
 from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
@@ -90,26 +90,28 @@ def write_report(folders: Sequence[Path], out: Path, mapped: Mapper = serially) 
     return _write(read, out)
 
 
-def report_measured(read: ReadFolder, found: Sequence[Diagnostic], reference: Weighed | None = None) -> Path:
+def report_measured(
+    read: ReadFolder, found: Sequence[Diagnostic], accepted: Acceptance | None = None
+) -> Path:
     """Write report.html into a folder that was just measured and read, and return its path.
 
-    `found` holds its findings, `reference` is as for `write_report`. Raises InputError if report.html is a
-    folder.
+    `found` holds its findings, `accepted` what was said of it, if it is of the plan `acceptance`. Raises
+    InputError if report.html is a folder.
     """
     folder = read.measured.folder
     (name,) = folder_names([folder])
-    return _write([_shown(replace(read, name=name), found)], folder / "report.html", reference)
+    return _write([_shown(replace(read, name=name), found)], folder / "report.html", accepted)
 
 
-def _write(folders: Sequence[Folder], out: Path, reference: Weighed | None = None) -> Path:
+def _write(folders: Sequence[Folder], out: Path, accepted: Acceptance | None = None) -> Path:
     if out.is_dir():
         raise InputError(f"{out} is a folder; give the name of a file, such as {out / 'report.html'}")
-    write_whole(out, render_report(folders, reference).encode())
+    write_whole(out, render_report(folders, accepted).encode())
     return out
 
 
-def render_report(folders: Sequence[Folder], reference: Weighed | None = None) -> str:
-    """Render the page as text."""
+def render_report(folders: Sequence[Folder], accepted: Acceptance | None = None) -> str:
+    """Render the page as text; without `accepted` it judges a folder of the plan `acceptance` itself."""
     folders = as_shown(folders)
     several = len(folders) > 1
     rows = [row for folder in folders for row in folder.rows]
@@ -134,7 +136,7 @@ def render_report(folders: Sequence[Folder], reference: Weighed | None = None) -
     ]
     verdicts = comparison(folders)
     sections = [*comparison_section(verdicts), *guidelines, *layer_sections(items), *pictures, *sections]
-    found = letter_of(folders, reference)
+    found = letter_of(folders, accepted)
     letter = list(letter_sections(found, sections))
     return _TEMPLATE.render(
         title=title_words({folder.name: folder.measured for folder in folders}, rows),

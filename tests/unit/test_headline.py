@@ -163,8 +163,8 @@ def test_failures_and_gaps_are_always_told() -> None:
     assert said(rows).splitlines()[1:] == [
         "1 of 4 test cases failed: mpi.bcast 8 B on 2 ranks of openmpi-4.1.4: hang: no record for 20 s.",
         (
-            "1 of 4 test cases could not be measured here; 1 of 4 test cases is not measured yet, "
-            "among them all of mpi.barrier."
+            "1 of 4 test cases could not be measured here (needs MPI 4.0); 1 of 4 test cases is not "
+            "measured yet, among them all of mpi.barrier."
         ),
     ]
 
@@ -186,7 +186,7 @@ def test_only_openmp_is_told_for_the_most_threads() -> None:
     rows += [
         row("omp.lock", ns, ranks=1, threads=2, params={"use": use}) for use, ns in (("a", 12), ("b", 90))
     ]
-    assert said(rows) == "OpenMP, 2 threads: barrier 257 ns; lock 12.0 ns to 90.0 ns."
+    assert said(rows) == "OpenMP, 2 threads: barrier 257 ns; lock 12.0 ns (use=a) to 90.0 ns (use=b)."
 
 
 def test_only_bandwidths() -> None:

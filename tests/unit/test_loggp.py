@@ -69,6 +69,7 @@ def test_no_message_costs_less_than_nothing() -> None:
 def test_a_change_is_known_to_the_byte_beside_what_the_library_states() -> None:
     sizes = (*range(8, 4033, 503), 4032, 4033, 5000, 6000, 8000)
     stated = {"btl_vader_eager_limit": 4096.0, "btl_tcp_eager_limit": 65536.0, "count": 4.0}
+    stated["btl_self_eager_limit"] = 4096.0  # of messages to oneself
     rows = []
     for size in sizes:
         ns = (900 if size > 4032 else 300) + 0.1 * size

@@ -8,6 +8,7 @@ ratio is told only if its interval is narrow: see `_is_narrow`. Failures are alw
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,11 +16,14 @@ from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_time, format_values
 from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, MARGIN, SAME, SLOWER
 from steelyard.compare.verdicts import Verdicts
-from steelyard.models.made import FLOOR, SETTINGS, Made
+from steelyard.models.made import OVERHEADS, SETTINGS, Made
+from steelyard.models.overheads import TRAIN
 from steelyard.models.ranking import Ranking, Way
 from steelyard.models.ratios import rival_ratios
 from steelyard.records.campaign_file import UNSET
+from steelyard.records.kinds import WORK
 from steelyard.results.row import NOT_YET, Row
+from steelyard.show.model_facts import model_sentences
 from steelyard.show.op_facts import (
     MPI_FAMILY,
     family_of,
@@ -31,7 +35,7 @@ from steelyard.show.op_facts import (
 )
 from steelyard.show.rivals import ratio_words
 from steelyard.show.row_words import NOISY
-from steelyard.show.words import half_of, row_name
+from steelyard.show.words import half_of, row_name, why_words
 
 MOST_OPS = 3  # that have a sentence of their own in a comparison; more are summed up by families
 MOST_SENTENCES = 8  # of a headline; the tables have the rest
@@ -68,13 +72,20 @@ def headline(folders: Mapping[str, Made], verdicts: Verdicts | str | None = None
     found = [verdicts] if isinstance(verdicts, str) else []
     for name, made in folders.items():
         settings = list(_setting_sentences(made))
-        plain = () if settings else _not_compared(name, made.rows, compared)
+        plain = () if settings else _not_compared(name, _asked_for(made), compared)
         found += [*settings, *family_sentences(plain, name if len(folders) > 1 else "")]
-        found += _floor_sentences(made)
+        found += model_sentences(made)
     found[1:1] = _rival_sentences(compared)
     more = len(found) - MOST_SENTENCES
     found = [*found[:MOST_SENTENCES], *([f"{counted(more, 'more finding')} below."] if more > 0 else [])]
     return (*found, *_outcomes(rows, told=bool(found)))
+
+
+def _asked_for(made: Made) -> Sequence[Row]:
+    """Leave out rows that only make a model: trains of messages and their work, where LogGP is told."""
+    if not made(OVERHEADS):
+        return made.rows
+    return [row for row in made.rows if row.base != TRAIN and row.role != WORK]
 
 
 # ---- rivals ------------------------------------------------------------------------------------------------
@@ -147,7 +158,7 @@ def _is_narrow(one: Compared) -> bool:
     return half <= max(math.log1p(NOISY), abs(math.log(one.value)) / 2)
 
 
-# ---- models ------------------------------------------------------------------------------------------------
+# ---- settings ----------------------------------------------------------------------------------------------
 
 
 def _settings(made: Made) -> Iterator[tuple[Ranking, Way]]:
@@ -202,17 +213,6 @@ def _so_far(found: Sequence[tuple[Ranking, Way]]) -> str:
     return f"; so far the library's own choice took up to {ratio_words(factor)} times as long, in {where}"
 
 
-def _floor_sentences(made: Made) -> Iterator[str]:
-    """`mpi.pingpong of MPICH 5.0.2 takes 1.2 to 2.4 times as long as the fastest layer below MPI.`"""
-    groups: dict[tuple[str, str], list[float]] = {}
-    for one in made(FLOOR):
-        if one.efficiency and one.low and one.high and one.high / one.low <= (1 + NOISY) ** 2:
-            groups.setdefault((one.op, one.mpi or ""), []).append(1 / one.efficiency)
-    for (op, mpi), found in groups.items():
-        span = " to ".join(dict.fromkeys(ratio_words(end(found)) for end in (min, max)))
-        yield f"{op} of {mpi_words(mpi)} takes {span} times as long as the fastest layer below MPI."
-
-
 # ---- outcomes ----------------------------------------------------------------------------------------------
 
 
@@ -225,8 +225,8 @@ def _outcomes(rows: Sequence[Row], told: bool) -> Iterator[str]:
         more = f"; and {len(failed) - 1} more" if len(failed) > 1 else ""
         yield f"{len(failed)} of {cases} failed: {first}{more}."
     to_come = sum(1 for row in rows if row.why == NOT_YET)
-    skipped = sum(1 for row in rows if row.status == "skipped") - to_come
-    parts = [f"{skipped} of {cases} could not be measured here"] if skipped else []
+    skipped = [row for row in rows if row.status == "skipped" and row.why != NOT_YET]
+    parts = [f"{len(skipped)} of {cases} could not be measured here{_why_words(skipped)}"] if skipped else []
     if to_come:
         verb = "is" if to_come == 1 else "are"
         parts.append(f"{to_come} of {cases} {verb} not measured yet{_whole_ops(rows)}")
@@ -240,6 +240,12 @@ def _outcomes(rows: Sequence[Row], told: bool) -> Iterator[str]:
         yield f"{'; '.join(parts)}."
     elif not told and not failed:
         yield "Nothing was measured."
+
+
+def _why_words(skipped: Sequence[Row]) -> str:
+    """` (needs MPI 4.0)`: the reason, if all have the same; its first clause is enough here."""
+    first, *others = sorted({re.split("[,;] ", why_words(row))[0] for row in skipped})
+    return "" if others else f" ({first})"
 
 
 def _whole_ops(rows: Sequence[Row]) -> str:

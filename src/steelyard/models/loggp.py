@@ -30,6 +30,7 @@ from steelyard.stats.quantile import FloatArray
 LEAST_SIZES = 3  # fewer make no line that can be checked
 MOST_HEADER = 128  # bytes of a message that are not the program's
 LEAST_JUMP = 0.03  # of the time at a change: a smaller one is no jump
+_TO_ITSELF = "btl_self_"  # begins the names of limits on messages of a rank to itself
 _MOST = 0.75  # of the launches
 _BY_CHANCE = 0.05  # p of a misfit that scatter may explain
 
@@ -202,7 +203,11 @@ def _change(
     if least == sizes[0]:
         return {}
     after = sizes[sizes.index(least) - 1]
-    stated = (f"{name}={value:g}" for name, value in limits.items() if after <= value <= least + MOST_HEADER)
+    stated = (
+        f"{name}={value:g}"
+        for name, value in limits.items()
+        if after <= value <= least + MOST_HEADER and not name.startswith(_TO_ITSELF)
+    )
     return {"after": after, "stated": tuple(stated), "jumps": _jumps(medians[after], medians[least])}
 
 

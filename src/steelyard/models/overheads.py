@@ -28,7 +28,7 @@ from steelyard.results.key import key_of
 from steelyard.results.row import Row
 from steelyard.stats import Interval
 
-_TRAIN = "mpi.train"
+TRAIN = "mpi.train"
 _ONE = "messages"  # the parameter of trains: the number of messages
 _SENDER, _RECEIVER = "sender", "receiver"
 _FREE = ("param.messages", "param.work_us", "param.side")
@@ -66,7 +66,7 @@ def overheads_of(rows: Sequence[Row]) -> tuple[Overheads, ...]:
     }
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
-        if row.base == _TRAIN and row.status == "ok" and launch_medians(row):
+        if row.base == TRAIN and row.status == "ok" and launch_medians(row):
             groups.setdefault(key_of(row, _FREE), []).append(row)
     return tuple(found for members in groups.values() for found in _overheads(members, works))
 

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes
-from steelyard.records.kinds import BANDWIDTH, COLLECTIVE, INSTRUMENT, LATENCY, PATTERN, RATE
+from steelyard.records.kinds import BANDWIDTH, COLLECTIVE, INSTRUMENT, LATENCY, PATTERN, RATE, WORK
 from steelyard.results.facets import Cores, Rate
 from steelyard.results.row import Row
+from steelyard.show.labels import row_labels
 from steelyard.show.row_words import NOISY, bandwidth_words, rate_words, value_words
 from steelyard.show.words import half_of
 
@@ -68,12 +69,13 @@ def is_claimed(row: Row) -> bool:
 
 
 def family_sentences(rows: Sequence[Row], folder: str = "") -> Iterator[str]:
-    """Write a sentence for each family and MPI, the ops of MPI first; those on the timer only if alone.
+    """Write a sentence for each family and MPI, the ops of MPI first; those on the timer, and work that
+    others are compared with, only if alone.
 
     `folder` is named if there are several.
     """
     references = {row.reference_point for row in rows}
-    told = [row for row in rows if row.role != INSTRUMENT and row.point not in references] or rows
+    told = [row for row in rows if row.role not in (INSTRUMENT, WORK) and row.point not in references] or rows
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in sorted(told, key=lambda row: family_of(row.op) != MPI_FAMILY):
         groups.setdefault((family_of(row.op), row.mpi or ""), []).append(row)
@@ -157,9 +159,13 @@ def _fastest(rows: Sequence[Row]) -> str:
 
 
 def _span(rows: Sequence[Row], size: Callable[[Row], float], words: Callable[[Row], str]) -> str:
-    """`12.8 ns`, or `12.8 ns to 139 ns` of several variants."""
+    """`12.8 ns`; of several variants `12.8 ns (type=int) to 139 ns (type=double)`, if one fact differs."""
     ends = (min(rows, key=size), max(rows, key=size))
-    return " to ".join(dict.fromkeys(words(row) for row in ends)) + _once(ends[0])
+    told = list(dict.fromkeys(words(row) for row in ends))
+    varying = row_labels(ends).varying
+    if len(told) > 1 and len(varying) == 1:
+        told = [f"{text} ({fact.said})" for text, fact in zip(told, varying[0].facts, strict=True)]
+    return " to ".join(told) + _once(ends[0])
 
 
 def _once(row: Row) -> str:

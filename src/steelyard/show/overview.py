@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,10 +27,9 @@ from steelyard.show.row_sheet import RowTable, row_sheet
 from steelyard.show.sheet import Sheet
 from steelyard.show.short_names import named_shortly, short_names
 from steelyard.show.terminal import MARK, Paper, prose_text, sheet_text
-from steelyard.show.words import cpus_words
+from steelyard.show.words import cpus_words, why_words
 
 MOST_HOSTS = 16  # lines of the table of hosts
-_KIND = re.compile(r"^(unsupported|input): (rank \d+: )?")  # what precedes the reason in a skipped test case
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +218,7 @@ def skipped_cases(items: Sequence[Shown]) -> Iterator[tuple[str, str]]:
     reasons: dict[tuple[str, str], dict[str, list[str]]] = {}
     for row, folder in ((item.row, item.folder) for item in skipped):
         where = " in ".join(part for part in (row.mpi, folder) if part)
-        told = (_KIND.sub("", row.why or "no reason given"), where)
+        told = (why_words(row), where)
         sizes = reasons.setdefault(told, {}).setdefault(row.op, [])
         others = (item.row for item in items if item.row.op == row.op)
         alike = all(one.status == SKIPPED and one.why == row.why for one in others if one.mpi == row.mpi)

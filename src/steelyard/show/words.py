@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 from steelyard.base.units import format_bytes, format_rate, format_ratio, format_time, format_values
 from steelyard.results.facets import Beyond, Modes
 from steelyard.results.facets.modes import RowMode
 from steelyard.results.row import Row
 from steelyard.show.sheet import NOTHING
+
+_KIND = re.compile(r"^(unsupported|input): (rank \d+: )?")  # what precedes the reason in a skipped test case
+
+
+def why_words(row: Row) -> str:
+    """Say why a test case was skipped, without the kind of the reason and who gave it."""
+    return _KIND.sub("", row.why or "no reason given")
 
 
 def row_name(row: Row, mpi: bool = True) -> str:

@@ -95,6 +95,18 @@ def test_a_launch_that_vanished_is_missed(tmp_path: Path) -> None:
     assert "(launch 4)" in told["not-measured"]
 
 
+def test_launches_that_a_budget_left_out_are_not_missed(tmp_path: Path) -> None:
+    """Test cases that were added later have fewer launches than the others: nothing of them is lost."""
+    folder = write_folder(tmp_path / "out", _POINTS, launches=3, plan={"launches": 3})
+    for name in ("l02", "l03"):
+        (path,) = (folder / "records").glob(f"{name}-*")
+        lines = [line for line in path.read_text().splitlines(keepends=True) if '"point":1' not in line]
+        path.write_text("".join(lines))
+    told = {one.name: one.evidence for one in read_results(folder)[1]}
+    assert "missing" not in told
+    assert told["not-measured"].endswith("(launches 2, 3).")
+
+
 def test_an_end_that_is_lost_is_missed(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "out", _POINTS, launches=3)
     _damaged(folder, lambda lines: lines.pop())

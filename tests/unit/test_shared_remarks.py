@@ -93,3 +93,8 @@ def test_yielding_is_of_the_library_and_said_once(placement: str | None, advice:
     found = told(rows, ["mpich-5.0.2"] * 2)
     sentence = "mpich-5.0.2 calls sched_yield 3.4 to 1700 times per operation here, by all ranks together"
     assert found == Remarks(("", ""), (f"{sentence}{advice}.",))
+
+
+def test_what_happens_once_is_not_said_to_happen_1_times() -> None:
+    (note,) = told([row(yields_per_op=1.0, mpi="a", placement=None)] * 2, ["a"] * 2).notes
+    assert note == "a calls sched_yield once per operation here, by all ranks together."

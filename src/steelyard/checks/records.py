@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from steelyard.base.diagnostic import ERROR, NOTE, WARNING, check
 from steelyard.base.plural import plural
@@ -56,13 +56,13 @@ def _unclosed(seen: Evidence) -> Iterator[str]:
     "missing",
     WARNING,
     "Missing launches",
-    why="Later launches were measured, so these were, too, and their records are lost; or a run was stopped "
-    "when it went back to them.",
+    why="Later launches of the test cases were measured, so these were, too, and their records are lost; or "
+    "a run was stopped when it went back to them.",
     remedy=going_on("Restore the files, or measure what is missing"),
 )
 def missing(seen: Evidence) -> str | None:
-    """Find launches in which test cases have no end, although later launches have some."""
-    return _without(seen, 1, _last(seen) - 1)
+    """Find launches in which test cases have no end, although later launches have."""
+    return _without(seen, {row.point: set(range(1, _last(row))) for row in seen.rows})
 
 
 @check(
@@ -73,22 +73,23 @@ def missing(seen: Evidence) -> str | None:
     remedy=going_on("Measure what is missing"),
 )
 def not_measured(seen: Evidence) -> str | None:
-    """Find the last launches that the plan has, in which test cases have no end."""
+    """Find the launches that the plan has after the last one in which a test case has an end."""
     planned = seen.measured.campaign.plan.get("launches")
-    return _without(seen, _last(seen), planned if isinstance(planned, int) else 0)
-
-
-def _last(seen: Evidence) -> int:
-    return max((file.job.launch for file in seen.measured.files), default=1)
+    last = min(planned, _MOST_LAUNCHES) if isinstance(planned, int) else 0
+    return _without(seen, {row.point: set(range(_last(row) + 1, last + 1)) for row in seen.rows})
 
 
 _MOST_LAUNCHES = 100_000  # that are looked for: more is damage of the plan
 
 
-def _without(seen: Evidence, first: int, last: int) -> str | None:
-    """Find test cases that lack some of these launches, but not all: a row without any says so itself."""
-    wanted = set(range(first, min(last, _MOST_LAUNCHES) + 1))
-    gone = {row.point: sorted(wanted - _ended(row)) for row in seen.rows}
+def _last(row: Row) -> int:
+    """Find the last launch with an end. Test cases that were added later, as by --refine, lack others."""
+    return min(max(_ended(row), default=0), _MOST_LAUNCHES)
+
+
+def _without(seen: Evidence, wanted: Mapping[int, set[int]]) -> str | None:
+    """Find test cases that lack some of the `wanted` launches, by point; a row without any says so itself."""
+    gone = {row.point: sorted(wanted[row.point] - _ended(row)) for row in seen.rows}
     rows: list[Row] = [row for row in seen.rows if gone[row.point] and row.launches]
     return listed(rows, lambda row: _launches(gone[row.point]), " without some launches")
 

@@ -105,7 +105,8 @@ def _carried(rows: Sequence[Row], where: str) -> str:
 def _yields(rows: Sequence[Row], is_what_if: bool) -> str:
     counts = _span([row.get(Ranks).yields_per_op or 0 for row in rows], format_factor)
     who = ", ".join(dict.fromkeys(row.mpi for row in rows if row.mpi)) or "The op"
-    words = f"{who} calls sched_yield {counts} times per operation here, by all ranks together"
+    often = "once" if counts == "1" else f"{counts} times"
+    words = f"{who} calls sched_yield {often} per operation here, by all ranks together"
     return words if is_what_if or not all(map(_has_cpus, rows)) else f"{words}: try --yield none"
 
 

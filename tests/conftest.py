@@ -13,6 +13,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from advice import Advice, record_commands
+from commands import steelyard_of
 from made_plans import Report, made_report
 from steelyard.base.errors import InputError
 from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
@@ -157,3 +159,13 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
     monkeypatch.setenv("STEELYARD_CACHE", str(folder))
     return folder
+
+
+@pytest.fixture
+def advice(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Advice:
+    """What types the commands that messages print, in an empty folder."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    found = Advice(steelyard_of(capsys, monkeypatch))
+    record_commands(monkeypatch, found.made)
+    return found

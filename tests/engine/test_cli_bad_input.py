@@ -304,7 +304,7 @@ def test_what_no_mpi_here_can_do_is_refused_before_the_first_launch(
     command = ["run", "--like", "osu_init", "--mpi", "openmpi-4.1.4", "--out", str(tmp_path / "out")]
     words = (
         "mpi.session cannot be measured with openmpi-4.1.4: needs MPI 4.0",
-        "'steelyard list --mpi NAME'",
+        "'steelyard mpi list' names other MPIs",
     )
     _refused(steelyard, tmp_path, command, words)
 

@@ -125,7 +125,7 @@ def test_list_of_one_op_says_all_that_it_takes(steelyard: Steelyard) -> None:
     assert theirs.endswith("\n" + said)
     here = " ".join(theirs.removesuffix(said).split())
     assert here.startswith("osu_reduce: mpi.reduce type=int8")
-    assert here.endswith("; steelyard run --like osu_reduce")
+    assert here.endswith("; to run it: steelyard run --like osu_reduce")
 
 
 def test_list_gives_a_name_wider_than_its_column_a_line_of_its_own(

@@ -1,88 +1,246 @@
-"""Commands that messages print are typed as printed, in the same folder, and do what was said."""
+"""Commands that messages print are typed as printed, in the same folder, and do what was said.
+
+Each place of the package that composes a command is named by a test that types what it composed.
+"""
 
 from __future__ import annotations
 
-import re
+import errno
+import os
 import shlex
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from commands import FIXED, Steelyard, steelyard_of
-from steelyard.results.rows import results
-
-_PRINTED = re.compile(r"steelyard (?:run|compare|diff|show) [^;,\n]*")
-
-
-@pytest.fixture
-def steelyard(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Steelyard:
-    monkeypatch.delenv("COLUMNS", raising=False)  # else lines are folded
-    return steelyard_of(capsys, monkeypatch)
-
-
-def _printed(text: str, verb: str) -> Sequence[str]:
-    """The words behind `steelyard` of the only command of that verb that a message prints."""
-    found = [one for one in dict.fromkeys(_PRINTED.findall(text)) if one.startswith(f"steelyard {verb} ")]
-    assert len(found) == 1, (verb, text)
-    return shlex.split(found[0])[1:]
+from advice import FOLDER, Advice, launches, named_by_tests, noted, places, raising, sources, types
+from commands import Said
+from scripts import script
+from steelyard.accept import answers, weighed
+from steelyard.accept.criterion import Candidate
+from steelyard.base.errors import InputError
+from steelyard.campaign import lock
+from steelyard.cli import run
+from steelyard.records.campaign_file import read_campaign
+from steelyard.results.load import load
+from steelyard.results.rows import rows_of
 
 
-@pytest.fixture
-def folder(steelyard: Steelyard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A run of one launch of two test cases, whose name a shell must quote."""
-    monkeypatch.chdir(tmp_path)
-    out = Path("my results")
-    assert steelyard("run", "self.empty", "self.clock", *FIXED, "--out", out).code == 0
-    return out
+def test_each_place_that_composes_a_command_has_a_test() -> None:
+    assert places(sources()) == named_by_tests()
 
 
-def test_launches_are_added_by_the_command_of_the_warning(steelyard: Steelyard, folder: Path) -> None:
-    words = _printed(steelyard("show", folder).err, "run")
-    assert steelyard(*words).code == 0
-    assert {row.launch_count for row in results(folder)} == {10}
+# ---- what is left to measure -------------------------------------------------------------------------------
 
 
-def test_what_is_not_measured_is_measured_by_the_command_below_the_table(
-    steelyard: Steelyard, folder: Path
+@types("checks/launches.py: one_launch", "checks/launches.py: few_launches")
+def test_launches_are_added(advice: Advice) -> None:
+    advice.measure()
+    said = advice.steelyard("show", FOLDER)
+    assert advice.steelyard("run", "--out", FOLDER, "--launches", "2").code == 0
+    few = noted("few-launches")
+    assert advice.type("checks/launches.py: few_launches", few).code == 0
+    assert launches() == [10, 10]
+    advice.type("checks/launches.py: one_launch", said)
+
+
+@types("accept/weighed.py: Weighed")
+def test_an_acceptance_has_more_launches(advice: Advice) -> None:
+    advice.measure()
+    seen = load(Path(FOLDER))
+    judged = weighed.Weighed(seen, rows_of(seen))
+    advice.type("accept/weighed.py: Weighed", Said(0, judged.more_launches(), ""))
+    assert launches() == [10, 10]
+    other = Said(0, judged.measure_it(), "")
+    assert advice.type("accept/weighed.py: Weighed", other, "accept", more="--help").code == 0
+
+
+@types("show/overview.py: _resuming")
+def test_what_is_not_measured_yet_is_measured(advice: Advice) -> None:
+    advice.measure()
+    next((Path(FOLDER) / "records").glob("*.jsonl")).unlink()
+    said = advice.steelyard("show", FOLDER)
+    assert launches() == [0, 0]
+    assert advice.type("show/overview.py: _resuming", said).code == 0
+    assert launches() == [1, 1]
+
+
+@types("checks/records.py: not_measured", "checks/records.py: missing", "checks/records.py: cut")
+def test_what_was_lost_is_measured_again(advice: Advice) -> None:
+    advice.measure("--launches", "3")
+    first, second, third = sorted((Path(FOLDER) / "records").glob("*.jsonl"))
+    third.unlink()
+    assert launches() == [2, 2]
+    advice.type("checks/records.py: not_measured", noted("not-measured"))
+    first.unlink()
+    advice.type("checks/records.py: missing", advice.steelyard("show", FOLDER))
+    assert launches() == [3, 3]
+    second.write_bytes(second.read_bytes()[:-9])  # of the record with which the launch ends
+    assert advice.type("checks/records.py: cut", noted("cut-line")).code == 0
+    assert launches() == [3, 3]
+
+
+@types("checks/records.py: damaged")
+def test_what_is_damaged_is_measured_again(advice: Advice) -> None:
+    advice.measure()
+    (path,) = (Path(FOLDER) / "records").glob("*.jsonl")
+    path.write_text(path.read_text().replace('"count":2', '"count":3', 1))
+    assert advice.type("checks/records.py: damaged", noted("damaged")).code == 0
+    assert launches() == [1, 1]
+    assert "damaged" not in advice.steelyard("show", FOLDER).out
+
+
+@types("cli/progress.py: _Shower")
+def test_what_a_time_budget_left_out_is_measured(advice: Advice) -> None:
+    said = advice.measure("--launches", "300", "--time-budget", "0.1s", code=0)
+    before = sum(launches())
+    assert advice.type("cli/progress.py: _Shower", said).code == 0
+    assert sum(launches()) > before
+
+
+@types("cli/refine.py: measure_rounds")
+def test_what_a_time_budget_left_of_refining_is_measured(advice: Advice) -> None:
+    said = advice.measure("--refine", "--time-budget", "1ms", code=0)
+    again = advice.type("cli/refine.py: measure_rounds", said, more="--time-budget 9s")
+    assert again.code == 0
+    assert "refining: a change is seen in a series of" in again.err
+
+
+# ---- what failed or was stopped ----------------------------------------------------------------------------
+
+
+def _failing_once(tmp_path: Path, words: str, code: int) -> str:
+    """A wrapper that says words and ends with a code, and the second time lets pass."""
+    text = f'if [ -e {tmp_path}/tried ]; then exec "$@"; fi; touch {tmp_path}/tried; {words} exit {code}'
+    return str(script(tmp_path / "wrapper", text))
+
+
+@types("cli/run.py: finish", "accept/answers.py: _found")
+def test_what_failed_is_measured_again(advice: Advice, tmp_path: Path) -> None:
+    said = advice.measure("--wrapper", _failing_once(tmp_path, "", 7), code=3)
+    seen = load(Path(FOLDER))
+    judged = answers._found(Candidate(weighed.Weighed(seen, rows_of(seen))), rows_of(seen))
+    assert launches() == [0, 0]
+    assert advice.type("cli/run.py: finish", said).code == 0
+    assert launches() == [1, 1]
+    assert advice.type("accept/answers.py: _found", Said(0, judged.remedy, "")).code == 0
+
+
+@types("campaign/run.py: _watch")
+def test_what_a_batch_system_ended_goes_on(advice: Advice, tmp_path: Path) -> None:
+    words = 'echo "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-25 DUE TO TIME LIMIT ***" >&2;'
+    said = advice.measure("--wrapper", _failing_once(tmp_path, words, 143), code=3)
+    assert advice.type("campaign/run.py: _watch", said).code == 0
+    assert launches() == [1, 1]
+
+
+_OPTIONS = (
+    *("--seed", "7", "--hang-after", "50s", "--clock", "monotonic", "--keep", "slowest", "--yield", "none"),
+    *("--env", "A=1 2", "--env", "API_TOKEN=hunter2", "--omp", "wait_policy=passive", "--time-budget", "9s"),
+    *("--paths", "asymmetric"),
+)
+
+
+@types("checks/outcomes.py: _alone")
+def test_what_failed_is_measured_alone_with_all_that_the_run_had(
+    advice: Advice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (record,) = (folder / "records").glob("*.jsonl")
-    record.unlink()
-    words = _printed(steelyard("show", folder).out, "run")
-    assert [row.launch_count for row in results(folder)] == [0, 0]
-    assert steelyard(*words).code == 0
-    assert [row.launch_count for row in results(folder)] == [1, 1]
-
-
-def test_the_settings_of_a_repetition_are_compared_by_the_command_that_is_told(
-    steelyard: Steelyard, folder: Path
-) -> None:
-    said = steelyard("rerun", folder, "--out", "again", "--yes")
-    assert said.code == 0
-    assert steelyard(*_printed(said.out, "diff")).code in (0, 1)
-
-
-def test_arms_have_the_command_of_their_verdict(
-    steelyard: Steelyard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    words = (
-        "run",
-        "self.empty",
-        "--arms",
-        "env.NOTHING_READS_THIS=a,b",
-        *FIXED[:-1],
-        "2",
-        "--out",
-        "two arms",
+    advice.measure(
+        *_OPTIONS,
+        "--wrapper",
+        f"sh {shlex.quote(str(script(tmp_path / 'wrap it', 'exit 7')))}",
+        code=3,
     )
-    said = steelyard(*words)
-    assert said.code == 0
-    assert steelyard(*_printed(said.out, "compare")).code in (0, 1)
+    said = advice.steelyard("show", FOLDER)
+    assert "set API_TOKEN in the environment, and measure it alone:" in " ".join(said.err.split())
+    monkeypatch.setenv("API_TOKEN", "hunter2")
+    assert advice.type("checks/outcomes.py: _alone", said, more="--out alone").code == 3
+    whole, alone = read_campaign(Path(FOLDER)), read_campaign(Path("alone"))
+    assert alone.points == whole.points[:1]
+    assert alone.seed == whole.seed == 7
+    plans = [
+        {key: one.plan[key] for key in one.plan if key not in ("measure", "name")} for one in (whole, alone)
+    ]
+    assert plans[0] == plans[1]
 
 
-def test_a_folder_that_goes_on_takes_no_test_cases_of_others(steelyard: Steelyard, folder: Path) -> None:
-    said = steelyard("run", "--out", folder, "--bytes", "8", "--threads", "2")
-    assert said.code == 2
-    assert "goes on by its own plan; leave --bytes and --threads out, or name what to run, too" in said.err
-    assert steelyard("run", "--out", "nowhere").code == 2
+@types("cli/run.py: measure_and_show")
+def test_a_run_that_was_stopped_goes_on(advice: Advice, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as stopped:
+        stopped.setattr(run, "measure_rounds", raising(KeyboardInterrupt))
+        said = advice.measure(code=3)
+    assert advice.type("cli/run.py: measure_and_show", said).code == 0
+    assert launches() == [1, 1]
+
+
+@types("cli/main.py: main")
+@pytest.mark.parametrize(("number", "code"), [(errno.ENOSPC, 3), (errno.EACCES, 2)])
+def test_a_run_goes_on_when_it_can_write(
+    advice: Advice, monkeypatch: pytest.MonkeyPatch, number: int, code: int
+) -> None:
+    with monkeypatch.context() as full:
+        full.setattr(run, "measure_rounds", raising(OSError(number, os.strerror(number))))
+        said = advice.measure(code=code)
+    assert advice.type("cli/main.py: main", said).code == 0
+    assert launches() == [1, 1]
+
+
+# ---- folders that are not as they should be ----------------------------------------------------------------
+
+
+@types("campaign/folder.py: _check_same")
+def test_a_folder_of_another_campaign_goes_on_by_its_own(advice: Advice) -> None:
+    advice.measure()
+    said = advice.measure("--env", "A=b", code=2)
+    assert advice.type("campaign/folder.py: _check_same", said).code == 0
+
+
+@types("campaign/lock.py: locked")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a file away")
+def test_a_lock_of_another_user_is_removed(advice: Advice) -> None:
+    advice.measure()
+    path = Path(FOLDER) / ".lock"
+    os.chown(path, 65534, -1)
+    said = advice.steelyard("run", "--out", FOLDER)
+    path.unlink()
+    assert advice.type("campaign/lock.py: locked", said).code == 0
+
+
+@types("campaign/lock.py: _write")
+def test_a_lock_is_written_when_there_is_room(advice: Advice, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as full:
+        full.setattr(lock, "_write", _on_full(lock._write))
+        said = advice.measure(code=2)
+    assert advice.type("campaign/lock.py: _write", said).code == 0
+    assert launches() == [1, 1]
+
+
+def _on_full(write: Callable[[Any, bytes, Path], None]) -> Callable[[Any, bytes, Path], None]:
+    """Writes into a file of a disk that is full in place of the one that it is given."""
+
+    class Full:
+        def truncate(self, _: int) -> None: ...
+
+        def write(self, _: bytes) -> None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    return lambda _file, text, folder: write(Full(), text, folder)
+
+
+@types("campaign/lock.py: _check_in_place")
+def test_a_folder_that_was_moved_goes_on_where_it_was(
+    advice: Advice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def move(*_: object) -> None:
+        Path(FOLDER).rename("elsewhere")
+        raise InputError("records cannot be read")
+
+    with monkeypatch.context() as moved:
+        moved.setattr(run, "measure_rounds", move)
+        said = advice.measure(code=3)
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    Path("elsewhere").rename(FOLDER)
+    assert advice.type("campaign/lock.py: _check_in_place", said).code == 0
+    assert launches() == [1, 1]

@@ -369,7 +369,7 @@ def test_the_remedy_of_a_failure_is_a_command_to_copy(tmp_path: Path) -> None:
     [
         ("node: mpiexec has lost n3", "Leave a lost host out"),
         ("memory: the kernel ended rank 1", "Give smaller messages"),
-        ("start-up: mpiexec ended with code 1", "hostname' tries the launcher"),
+        ("start-up: mpiexec ended with code 1", "try the launcher alone: hostname; measure it alone: "),
         ("signal 11 (SIGSEGV) on rank 0", ""),
     ],
 )

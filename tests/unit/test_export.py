@@ -307,7 +307,7 @@ def test_rows_are_of_the_test_that_says_most_of_them() -> None:
         (
             "netpipe",
             (_row("mpi.pingpong", 8, params={"buffer": "apart"}),),
-            "its netpipe is mpi.pingpong buffer=same, which 'run --like netpipe' measures",
+            "its netpipe is mpi.pingpong buffer=same, which 'steelyard run --like netpipe' measures",
         ),
         ("osu", (_row("mpi.scan", 8, osu=_OWN),), "OSU prints no test"),
         ("imb", (_row("mpi.pingpong", 8, status="failed", why="hang"),), "has a number"),

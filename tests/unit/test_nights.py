@@ -109,8 +109,7 @@ def test_a_change_is_dated_named_and_fails(stepped: Path, capsys: pytest.Capture
     text = capsys.readouterr().out
     assert "mpi.allreduce became slower between night-19" in text
     assert "mpich-4.0.2 to mpich-4.1.0" in text
-    assert "steelyard" in text
-    assert "--baseline" in text
+    assert "add --baseline and the path of the build that was replaced" in text
 
 
 def test_a_change_that_is_accepted_fails_no_more(stepped: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,7 +143,7 @@ def test_a_slow_night_is_found_tonight(
     (slow,) = [one for one in document["points"] if one["verdict"] == SLOWER]
     assert slow["op"] == "mpi.bcast"
     assert slow["low"] <= 1.3 <= slow["high"]
-    assert document["confirm"].endswith("--baseline OLD_BUILD")
+    assert document["confirm"] is None  # nothing that is recorded changed
     assert ET.fromstring((tmp_path / "j.xml").read_bytes()).get("failures") == "1"
 
 

@@ -111,6 +111,14 @@ def test_the_name_of_an_op_is_not_broken(width: int) -> None:
         ("it took 203 ns and then, 14 us", "it took 203 ns and then,\n  14 us"),
         ("  steelyard run mpi.pingpong --bytes 8", "  steelyard run mpi.pingpong --bytes 8"),
         ("results/run-20261123-101500-and-more is full", "results/run-20261123-101500-and-more\n  is full"),
+        (
+            "go on: steelyard run --out 'a; b' --launches 10; wait",
+            "go on:\n  steelyard run --out 'a; b' --launches 10;\n  wait",
+        ),
+        (
+            "alone: mpiexec -n 2 --bind-to core hostname; see",
+            "alone:\n  mpiexec -n 2 --bind-to core hostname;\n  see",
+        ),
         ("short", "short"),
     ],
 )
@@ -154,6 +162,12 @@ def test_what_a_stream_is() -> None:
     assert paper_of(pipe, {}, 80) == Paper(None, True, False, "utf-8")
     assert paper_of(pipe, {"COLUMNS": "72"}, 80) == Paper(72, True, False, "utf-8")
     assert paper_of(pipe, {"COLUMNS": "wide"}, 80) == Paper(None, True, False, "utf-8")
+
+
+def test_a_command_is_one_line_in_prose() -> None:
+    command = "steelyard run --out results/run-20261123-101500-and-more --launches 10"
+    lines = prose_text(f"floor, cannot tell: add launches: {command}", Paper(40, is_pipe=False)).splitlines()
+    assert lines == ["floor, cannot tell: add launches:", command]
 
 
 def test_prose_is_wrapped_and_is_no_line_of_a_table() -> None:

@@ -142,6 +142,8 @@ def from_checks(found: Iterable[Diagnostic], well: str, launches: int | None = N
     if not chosen:
         return Finding(WELL, well)
     evidence = " ".join(f"{one.what}: {one.evidence}" for one in chosen)
-    remedy = " ".join(dict.fromkeys(one.remedy for one in chosen))
+    remedies = dict.fromkeys(one.remedy for one in chosen)
+    ended = (one if one.endswith((".", ";")) else f"{one};" for one in remedies)  # a command ends so
+    remedy = " ".join(ended).removesuffix(";")
     brief = "; ".join(one.what[0].lower() + one.what[1:] for one in chosen)
     return Finding(NOT_WELL, evidence, remedy, launches, brief)

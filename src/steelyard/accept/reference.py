@@ -47,14 +47,12 @@ def reference(seen: Candidate) -> Finding | None:
     except InputError as error:
         text, _, what = str(error).partition("; ")
         return Finding(CANNOT_TELL, f"{text}.", f"{what}." if what else "")
-    folders = [str(one.measured.folder) for one in (base, own)]
     slower = [one for one in found.points if one.verdict == SLOWER]
     if slower:
         return Finding(
             NOT_WELL,
             _slower_words(slower, len(found.points), base) + _set_differently(base, own),
-            f"All test cases: {command('compare', *folders)}. All settings: {command('diff', *folders)}. "
-            "Measure again with the settings of the reference.",
+            _remedy(*(str(one.measured.folder) for one in (base, own))),
             launches=own.launches,
         )
     cases = counted(len(found.points), "test case")
@@ -67,6 +65,13 @@ def reference(seen: Candidate) -> Finding | None:
             f"Give both more launches: {own.go_on()}" if own.go_on() else "Give both more launches.",
         )
     return Finding(WELL, f"none of {cases} is slower than in {base.name} by more than {100 * _MARGIN:g} %.")
+
+
+def _remedy(*folders: str) -> str:
+    return (
+        "Measure again with the settings of the reference. "
+        f"All test cases: {command('compare', *folders)}; all settings: {command('diff', *folders)}"
+    )
 
 
 def _kind(one: Weighed) -> str:

@@ -25,6 +25,7 @@ _SWITCHES = ("", "-", "0", "1", "-1", "true", "false", "yes", "no", "on", "off")
 _WORD = r"""[^&;, \t\n"']*"""
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _ADDRESS = re.compile(r"""://([^/?#&;, \t\n"']*)@""")
+_BY_SHELL = re.compile(r"""(?<![A-Za-z0-9_.-])([A-Za-z_][A-Za-z0-9_]*)="\$\1\"""")
 _SIGN = re.compile(r"""["']?[=:] *["']?""")
 _GAP = re.compile(r""" +(?=[^- ])["']?""")
 _BEARER = re.compile(rf"Bearer +(?=[^ ])({_WORD})", re.IGNORECASE)
@@ -47,8 +48,13 @@ def masked(name: str, value: str) -> str:
 
 
 def masked_text(text: str) -> str:
-    """Mask secrets in a sentence or a command."""
-    return masked("", text)
+    """Mask secrets in a sentence or a command; what a shell is to fill in, `NAME="$NAME"`, is none."""
+    parts: list[str] = []
+    at = 0
+    for found in _BY_SHELL.finditer(text):
+        parts += [masked("", text[at : found.start()]), found[0]]
+        at = found.end()
+    return "".join((*parts, masked("", text[at:])))
 
 
 def masked_words(words: Iterable[str]) -> tuple[str, ...]:

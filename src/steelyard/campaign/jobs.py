@@ -216,7 +216,7 @@ def _check_available(points: Sequence[PlannedPoint], setup: CampaignSetup) -> No
         others = f", nor can the other {len(why) - 1} be" if len(why) > 1 else ""
         raise InputError(
             f"{op} cannot be measured with {mpi or 'the engine without MPI'}: {reason}{others}; "
-            "'steelyard list --mpi NAME' says what another MPI can"
+            "'steelyard mpi list' names other MPIs, for --mpi"
         )
 
 

@@ -26,8 +26,16 @@ class Evidence:
 
 
 def going_on(text: str, **changes: Given) -> Callable[[Evidence], str]:
-    """Make the remedy `text: ` and the command that goes on in the folder, with `changes`."""
-    return lambda seen: f"{text}: {resumed(seen.measured.folder, **changes)}"
+    """Make the remedy `text: ` and the command that goes on in the folder, with `changes`; without a plan in
+    the folder there is none.
+    """
+
+    def remedy(seen: Evidence) -> str:
+        if not seen.measured.campaign.plan:
+            return f"{text}, by the command of the run: the folder holds no plan to go on by."
+        return f"{text}: {resumed(seen.measured.folder, **changes)}"
+
+    return remedy
 
 
 def listed(rows: Iterable[Row], detail: Callable[[Row], str], verb: str = "") -> str | None:

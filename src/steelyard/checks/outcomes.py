@@ -55,10 +55,11 @@ def _alone(seen: Evidence) -> str:
     rows = _failed(seen)
     point = seen.measured.points[seen.rows.index(rows[0])]
     job = next((cell.job for cell in point.cells if cell.status == "failed"), point.cells[0].job)
+    more = " ".join(remedies((row.why or "" for row in rows), launcher_alone(job)))
     names = secrets_of(point.plan)
-    begin = f"Set {joined(names)} in the environment, and measure it alone" if names else "Measure it alone"
-    more = remedies((row.why or "" for row in rows), launcher_alone(job))
-    return " ".join([*more, f"{begin}: {alone(seen.measured.campaign, point.plan, job.mpi)}"])
+    begin = f"set {joined(names)} in the environment, and measure it alone" if names else "measure it alone"
+    begin = begin if more.endswith(";") else begin[0].upper() + begin[1:]
+    return f"{more} {begin}: {alone(seen.measured.campaign, point.plan, job.mpi)}".lstrip()
 
 
 @check(

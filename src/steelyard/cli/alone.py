@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import os
-import shlex
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
 from steelyard.base.errors import InputError
-from steelyard.base.foreign import visible
+from steelyard.records.command_line import retyped
 from steelyard.system.started_as import StartedAs, started_as
 
 _PAUSE_S = 2.0  # of those who say nothing: a launcher ends all ranks with the first that fails
@@ -35,18 +34,15 @@ def started_alone(work: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 def _sentence(rank: StartedAs, options: Any) -> str:
-    words = sys.argv[1:]
-    at = words.index("--") if "--" in words else len(words)
-    words = [*words[:at], *_ranks(rank, options), *words[at:]]
     several = "several ranks" if rank.ranks is None else f"{rank.ranks} ranks"
     return (
         f"{rank.launcher} started steelyard itself as {several}, and steelyard starts the ranks that it "
-        f"measures; type: {visible(shlex.join(['steelyard', *words]))}"
+        f"measures; type: {retyped(sys.argv[1:], **{'-n': _ranks(rank, options)})}"
     )
 
 
-def _ranks(rank: StartedAs, options: Any) -> list[str]:
-    """The number of ranks as an option, if the command takes one and none was given."""
+def _ranks(rank: StartedAs, options: Any) -> int | None:
+    """The number of ranks for an option, if the command takes one and none was given."""
     given = [getattr(options, name, None) for name in ("ranks", "hosts", "ranks_per_host")]
     has_option = hasattr(options, "ranks") and not any(given)
-    return ["-n", str(rank.ranks)] if has_option and rank.ranks is not None else []
+    return rank.ranks if has_option else None

@@ -34,6 +34,14 @@ def bugs_kept_in(folder: Path) -> Iterator[None]:
         raise
 
 
+def results_folder_of(error: BaseException) -> Path | None:
+    """Find the results folder into which it was measured when the error was met; None outside of a
+    measurement.
+    """
+    found = getattr(error, _FOLDER, None)
+    return found if isinstance(found, Path) else None
+
+
 def bug_sentence(error: BaseException) -> str:
     """Keep a report of a bug in a file, and return the sentence that names both; without a file, the report
     follows the sentence.
@@ -42,7 +50,7 @@ def bug_sentence(error: BaseException) -> str:
     what = masked_text(shortened(said, _LONGEST))
     begin = f"this is a bug in steelyard and no verdict: {what}; what was finished is kept"
     report = bug_report(error)
-    kept = _kept(report, getattr(error, _FOLDER, None))
+    kept = _kept(report, results_folder_of(error))
     if kept is None:
         return f"{begin}; send this to its authors:\n{report}"
     return f"{begin}; send '{kept}' to its authors"

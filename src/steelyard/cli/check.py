@@ -167,6 +167,11 @@ def _print(found: Checked, margin: float) -> None:
     if found.confirm:
         say_aside("To confirm what is suspected, measure it by turns with the previous build:")
         say_aside(f"  {found.confirm}")
+    elif any(one.suspected for one in found.points):
+        say_aside(
+            "To confirm what is suspected, add --baseline and the path of the build that was replaced: it is "
+            "then measured by turns with that build."
+        )
 
 
 def _write(path: Path, option: str, text: bytes) -> None:
@@ -232,18 +237,16 @@ def _since(word: str | None, nights: tuple[Night, ...]) -> int:
 
 
 def _with_command(found: Checked, pooled: Pool) -> Checked:
-    """Add the command that would confirm what is suspected, if anything is."""
+    """Add the command that would confirm what is suspected, if anything is, and the records tell what the
+    night before was measured with and tonight was not.
+    """
     from msgspec.structs import replace
 
     if not any(one.suspected for one in found.points):
         return found
-    return replace(found, confirm=retyped(sys.argv[1:], baseline=_former_build(pooled)))
-
-
-def _former_build(pooled: Pool) -> str:
-    """Find what the night before was measured with and tonight was not; else a placeholder."""
     *_, before, tonight = pooled.nights
-    return _build_of(before, tonight) or "OLD_BUILD"
+    build = _build_of(before, tonight)
+    return found if build is None else replace(found, confirm=retyped(sys.argv[1:], baseline=build))
 
 
 def _build_of(before: Night, tonight: Night) -> str | None:
@@ -381,6 +384,7 @@ def _arms(baseline: str, night: Night) -> dict[str, tuple[str, ...]]:
     launcher = night.settings.get("mpiexec")
     if launcher is None or " and " in launcher:
         raise InputError(
-            "--baseline needs a night of one MPI; compare others with 'steelyard run --arms mpi=OLD,NEW'"
+            "--baseline needs a night of one MPI; compare others by arms, as in --arms mpi=openmpi,mpich of "
+            "steelyard run"
         )
     return {"mpi": (baseline, launcher)}

@@ -25,6 +25,8 @@ from steelyard.plan.like import known_as
 from steelyard.plan.plan import nearest, read_plan
 from steelyard.plan.shipped import shipped_plans
 from steelyard.plan.suites import SUITES, Like
+from steelyard.records.command_line import command
+from steelyard.show.terminal import GLUE, with_whole_commands
 
 PLANS = "plans"
 _NAME_WIDTH, _NAME_MOST = 22, 28  # columns
@@ -95,7 +97,9 @@ def list_what_there_is(options: ListOptions) -> None:
     entries = [entry for rows in tables.values() for entry in rows]
     if patterns and len(ops) + len(entries) == 1 and not theirs:
         for row in filter(None, map(known_as, patterns)):
-            for line in _wrapped(f"{row.name}: {_op_here(row)}; steelyard run --like {row.name}", 2):
+            for line in _wrapped(
+                f"{row.name}: {_op_here(row)}; to run it: {command('run', like=row.name)}", 2
+            ):
                 say(line)
         for line in op_lines(catalogue, ops[0]) if ops else entry_lines(entries[0]):
             say(line)
@@ -153,7 +157,7 @@ def _plan_entry(name: str, path: Path) -> Entry:
     plan = read_plan(path)
     ops = dict.fromkeys(op for one in plan.measure for op in one.ops)
     details = (
-        ("run", f"steelyard run {name}"),
+        ("run", command("run", name)),
         ("ops", ", ".join(ops)),
         ("launches", f"{plan.launches}" + (f", at most {plan.time_budget}" if plan.time_budget else "")),
         ("file", f"{path}, to copy and change"),
@@ -296,9 +300,14 @@ def _wrapped(text: str, indent: int) -> list[str]:
     columns = width()
     if columns is None or len(text) <= columns:
         return [text]
-    return textwrap.wrap(
-        text, columns, subsequent_indent=" " * indent, break_long_words=False, drop_whitespace=True
+    lines = textwrap.wrap(
+        with_whole_commands(text),
+        columns,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        drop_whitespace=True,
     )
+    return [line.replace(GLUE, " ") for line in lines]
 
 
 def _named(name: str, text: str, columns: int) -> list[str]:

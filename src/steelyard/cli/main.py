@@ -15,9 +15,11 @@ from steelyard import __version__
 from steelyard.base.errors import InputError, MeasurementError, SteelyardError
 from steelyard.base.secret import masked_text
 from steelyard.campaign.abandoned import clear_abandoned
+from steelyard.cli.bug import results_folder_of
 from steelyard.cli.console import say, spell_all, tell
 from steelyard.cli.options import Command, lazy_group
 from steelyard.cli.start import ReaderLeftError
+from steelyard.records.command_line import resumed
 
 _COMMANDS = {
     "run": Command(
@@ -106,9 +108,11 @@ def main() -> None:
         _leave_stdout()
         where = f"'{error.filename}': " if error.filename is not None else ""
         what = f"{where}{error.strerror or error}; what was finished is kept"
+        folder = results_folder_of(error)
+        then = f", then type: {resumed(folder)}" if folder else " and call it again"
         for cause, remedy, code in ((_FULL, "make room", 3), (_FORBIDDEN, "let it be written", 2)):
             if error.errno in cause:
-                _end(f"{what}; {remedy}, then 'steelyard run --out DIR' goes on in a results folder", code)
+                _end(f"{what}; {remedy}{then}", code)
         _end(what, 2)
     except MemoryError:
         _end("there is not enough memory (see ulimit -v); what was finished is kept", 3)

@@ -12,6 +12,7 @@ from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes
 from steelyard.export.exported import Export, Results
 from steelyard.models.theirs import Block, Theirs, blocks_of
+from steelyard.records.command_line import command
 from steelyard.results.row import Row
 from steelyard.show.labels import row_labels
 
@@ -96,5 +97,5 @@ def _nothing(what: Export, suite: str, tests: Sequence[Theirs]) -> str:
     how = ""
     if near is not None:
         params = " ".join(f"{name}={value}" for name, value in near.params.items())
-        how = f"its {near.name} is {near.op} {params}, which 'run --like {near.name}' measures; or "
+        how = f"its {near.name} is {near.op} {params}, which '{command('run', like=near.name)}' measures; or "
     return f"{suite} prints no test of what {where} holds ({named}); {how}give --to csv or json"

@@ -57,8 +57,8 @@ def find_like(name: str) -> Like:
     if (theirs := groups().get(name.lower())) is not None:
         names = ", ".join(row.name for row in theirs)
         raise InputError(f"'{name}' is a suite of {len(theirs)} tests; give --like one or several: {names}")
-    if (ops := KERNELS.get(name.lower())) is not None:
-        raise InputError(f"'{name}' is a suite whose programs are ops here; type: steelyard run {ops}")
+    if (runs_all := KERNELS.get(name.lower())) is not None:
+        raise InputError(f"'{name}' is a suite whose programs are ops here; type: {runs_all}")
     rows = [row for suite in SUITES.values() for row in suite]
     for pattern, subject in _NOT_YET:
         if re.search(pattern, name.lower()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -28,12 +29,19 @@ _DEFAULTS: Mapping[str, object] = {
     "launches": 10,
     "time_budget": None,
 }
+_MASKED = re.compile(rf"(--env=)?([A-Za-z_][A-Za-z0-9_]*)={re.escape(MASK)}")  # a variable and its value
 _AROUND = {name: f"--{option}" for option, name in AROUND.items()}  # the option that set each
 
 
 def command(verb: str, *words: str, **options: Given) -> str:
-    """Write `steelyard VERB WORDS OPTIONS` for a shell, without options that are None, False or empty."""
-    return visible(shlex.join(("steelyard", *verb.split(), *words, *_option_words(options))))
+    """Write `steelyard VERB WORDS OPTIONS` for a shell, without options that are None, False or empty.
+
+    Words that begin as options do stand behind the options and `--`.
+    """
+    given = tuple(_option_words(options))
+    is_dashed = any(word.startswith("-") for word in words)
+    behind = (*given, "--", *words) if is_dashed else (*words, *given)
+    return visible(shlex.join(("steelyard", *verb.split(), *behind)))
 
 
 def resumed(folder: Path, **changes: Given) -> str:
@@ -69,6 +77,7 @@ def alone(campaign: CampaignFile, point: PlannedPoint, mpi: JobMpi | None) -> st
         "omp": [f"{name}={value}" for name, value in point.omp.items()],
         "arms": f"engine={','.join(map(str, by_engine))}" if by_engine else None,
         "arrivals": _behind(campaign.command, "--arrivals"),
+        "seed": _behind(campaign.command, "--seed"),
     }
     options |= {key: value for key, normal in _DEFAULTS.items() if (value := plan.get(key, normal)) != normal}
     return " ".join((command("run", point.op, **options), *_settings(point.env)))
@@ -88,17 +97,29 @@ def launcher_alone(job: Job) -> str:
 
 
 def retyped(typed: Sequence[str], **options: Given) -> str:
-    """Write the words that were typed behind `steelyard` again, with options that are not yet among them;
-    secrets are masked.
+    """Write the words that were typed behind `steelyard` again, with options that are not yet among them.
+
+    Secrets are masked; a variable whose value is one is taken from the shell.
     """
     words = masked_words(typed)
-    new = {name: value for name, value in options.items() if _behind(words, f"--{name}") is None}
-    return visible(shlex.join(("steelyard", *words, *_option_words(new))))
+    end = words.index("--") if "--" in words else len(words)  # behind it nothing is an option
+    new = {name: value for name, value in options.items() if _behind(words[:end], _spelt(name)) is None}
+    return visible(" ".join(map(_quoted, ("steelyard", *words[:end], *_option_words(new), *words[end:]))))
+
+
+def _quoted(word: str) -> str:
+    """Quote a word for a shell; the value of a variable that is masked is the shell's own."""
+    masked = _MASKED.fullmatch(word)
+    return f'{masked[1] or ""}{masked[2]}="${masked[2]}"' if masked else shlex.quote(word)
+
+
+def _spelt(name: str) -> str:
+    return name if name.startswith("-") else f"--{name.replace('_', '-')}"
 
 
 def _option_words(options: Mapping[str, Given]) -> Iterator[str]:
     for name, value in options.items():
-        option = name if name.startswith("-") else f"--{name.replace('_', '-')}"
+        option = _spelt(name)
         if value is True:
             yield option
         elif isinstance(value, (list, tuple)):
@@ -112,7 +133,7 @@ def _settings(env: Mapping[str, str]) -> Iterator[str]:
         if name in _AROUND:
             yield visible(f"{_AROUND[name]} {shlex.quote(value)}")
         elif MASK in value:
-            yield f'--env {name}="${name}"'
+            yield f"--env {_quoted(f'{name}={MASK}')}"
         else:
             yield visible(f"--env {shlex.quote(f'{name}={value}')}")
 

@@ -50,5 +50,5 @@ def remedies(whys: Iterable[str], launcher_alone: str) -> list[str]:
         if remedy := next((text for begin, text in _REMEDIES if re.match(begin, kind)), None):
             found[remedy] = None
         elif _LAUNCHER.match(why):
-            found[f"If nothing starts, '{launcher_alone}' tries the launcher alone."] = None
+            found[f"If nothing starts, try the launcher alone: {launcher_alone};"] = None
     return list(found)

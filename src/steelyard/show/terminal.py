@@ -28,6 +28,9 @@ FOLD = "  "  # before each line of a message but the first
 GLUE = "\u00a0"  # a blank at which lines do not break
 _UNIT = re.compile(r"(?<=\d) ")  # between a number and its unit
 _QUOTED = re.compile(r"'[^']*'")  # a command, a name or a path
+_WORD = r"""(?:[^\s;'"]|'[^']*'|"[^"]*")+"""  # of a command
+# What people are to type stands behind a colon, up to a semicolon or the end; two lines are two commands.
+_COMMAND = re.compile(rf"(?<=: )(?:steelyard(?: {_WORD})+|{_WORD}(?: {_WORD})* hostname(?=;))")
 _OP_NAME = re.compile(r"[a-z]+(\.\w+)+")
 
 BOLD = "1"
@@ -120,14 +123,23 @@ def _titled(sheet: Sheet) -> str:
 
 def _wrapped(text: str, width: int | None) -> list[str]:
     """Wrap the text at that width; a longer word is broken, after a dot or a hyphen if it has one. What is
-    quoted stays on one line if it fits there, as a name in a command does.
+    quoted stays on one line if it fits there, as a name in a command does, and a command always.
     """
     if width is None or len(text) <= width:
         return [text]
-    words = (chunk for word in text.split() for chunk in _chunks(word, width))
+    whole = with_whole_commands(" ".join(text.split()))
+    has_command = GLUE in whole
+    words = (
+        chunk for word in whole.split(" ") for chunk in ([word] if GLUE in word else _chunks(word, width))
+    )
     glued = _UNIT.sub(GLUE, _with_whole_quotes(" ".join(words), width))
-    lines = textwrap.wrap(glued, max(1, width), break_on_hyphens=False)
+    lines = textwrap.wrap(glued, max(1, width), break_on_hyphens=False, break_long_words=not has_command)
     return [line.replace(GLUE, " ") for line in lines]
+
+
+def with_whole_commands(text: str) -> str:
+    """Put GLUE in place of the blanks of commands for people to type, each behind a colon."""
+    return _COMMAND.sub(lambda one: one[0].replace(" ", GLUE), text)
 
 
 def _with_whole_quotes(text: str, width: int) -> str:
@@ -135,13 +147,14 @@ def _with_whole_quotes(text: str, width: int) -> str:
 
 
 def folded(text: str, width: int | None) -> str:
-    """Fold a message at its words: what is quoted stays on one line if it fits there, and no word is broken.
+    """Fold a message at its words: what is quoted stays on one line if it fits there, and a command behind a
+    colon always; no word is broken.
 
     A text that begins with a blank, as a command on its own line does, stays one line.
     """
     if width is None or len(text) <= width or text[:1].isspace():
         return text
-    glued = _with_whole_quotes(text, width - len(FOLD))
+    glued = _with_whole_quotes(with_whole_commands(text), width - len(FOLD))
     lines = textwrap.fill(
         _UNIT.sub(GLUE, glued),
         width,

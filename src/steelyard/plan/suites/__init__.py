@@ -13,6 +13,7 @@ from steelyard.plan.suites.like import EVERY_CORE, Like
 from steelyard.plan.suites.osu import osu
 from steelyard.plan.suites.others import mpich, others
 from steelyard.plan.suites.skampi import repro, skampi
+from steelyard.records.command_line import command
 
 __all__ = ["EVERY_CORE", "KERNELS", "SUITES", "Like", "groups"]
 
@@ -25,15 +26,16 @@ SUITES: Mapping[str, tuple[Like, ...]] = {
     "MPICH's own": tuple(mpich()),
     "SMB, Netgauge, b_eff, Phloem, NetPIPE": tuple(others()),
 }
+_NPB = command("run", "npb.*", **{"class": "A"})
 # Suites whose programs are ops of the same names here, and what runs all of them.
 KERNELS: Mapping[str, str] = {
-    "npb": "'npb.*' --class A",
-    "nas": "'npb.*' --class A",
-    "stream": "'mem.*'",
-    "hpccg": "app.hpccg",
-    "minife": "app.minife",
-    "minimd": "app.minimd",
-    "mantevo": "'app.*'",
+    "npb": _NPB,
+    "nas": _NPB,
+    "stream": command("run", "mem.*"),
+    "hpccg": command("run", "app.hpccg"),
+    "minife": command("run", "app.minife"),
+    "minimd": command("run", "app.minimd"),
+    "mantevo": command("run", "app.*"),
 }
 _SHORT: Mapping[str, str] = {
     "OSU Micro-Benchmarks": "osu omb osu-micro-benchmarks",

@@ -1,0 +1,170 @@
+"""Printed commands that do not go on in a folder: they compare, confirm, wait, or run something else."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+
+from advice import FOLDER, Advice, raising, types
+from commands import FIXED, Said
+from make_records import FakePoint, steady, write_folder
+from record_lines import unsealed
+from scripts import script
+from steelyard.accept import places, reference
+from steelyard.accept.alike import BETWEEN, LINK
+from steelyard.base.errors import InputError
+from steelyard.cli import batch
+from steelyard.engines.mpi import find_mpis
+from steelyard.plan.like import find_like
+from steelyard.plan.suites import KERNELS
+from steelyard.results.rows import results
+
+_DAY_NS = 86_400 * 10**9
+
+
+@types("cli/diff.py: rerun", "accept/reference.py: _remedy")
+def test_two_folders_are_compared(advice: Advice) -> None:
+    advice.measure("--launches", "2")
+    said = advice.steelyard("rerun", FOLDER, "--out", "-again", "--yes")
+    assert said.code == 0
+    assert advice.type("cli/diff.py: rerun", said, "diff").code in (0, 1)
+    words = Said(0, reference._remedy(FOLDER, "-again"), "")
+    for verb in ("diff", "compare"):
+        assert advice.type("accept/reference.py: _remedy", words, verb).code in (0, 1)
+
+
+@types("cli/run.py: measure_and_show")
+def test_arms_have_the_command_of_their_verdict(advice: Advice) -> None:
+    said = advice.measure("--arms", "env.NOTHING_READS_THIS=a,b", "--launches", "2")
+    assert advice.type("cli/run.py: measure_and_show", said, "compare").code in (0, 1)
+
+
+@types("cli/check.py: _with_command")
+def test_what_is_suspected_is_confirmed(advice: Advice, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five nights, and tonight three times as slow, with a variable that was not set before."""
+    advice.measure("--launches", "2", out="before")
+    for number in range(5):
+        _as_of(Path("before"), Path(f"nights/{number}"), 5 - number)
+    with monkeypatch.context() as tonight:
+        tonight.setenv("LD_LIBRARY_PATH", "/nowhere")
+        advice.measure("--launches", "2", out="nights/5")
+    _slowed(Path("nights/5"))
+    said = advice.steelyard("check", "--history", "nights", "--launches", "8")
+    assert said.code == 1
+    told = advice.type("cli/check.py: _with_command", said, "check")
+    assert told.code == 0, told.err  # the variable is not set now, so nothing is slower
+    assert "not confirmed" in told.out
+
+
+def _as_of(night: Path, copy: Path, days: int) -> None:
+    """The same night, so many days before."""
+    shutil.copytree(night, copy)
+    for path in (copy / "records").glob("*.jsonl"):
+        lines = [json.loads(line) for line in unsealed(path.read_text()).splitlines()]
+        for line in lines:
+            if line["record"] == "launch":
+                line["start_unix_ns"] -= days * _DAY_NS
+        _rewrite(path, lines)
+
+
+def _slowed(night: Path) -> None:
+    for path in (night / "records").glob("*.jsonl"):
+        lines = [json.loads(line) for line in unsealed(path.read_text()).splitlines()]
+        for line in lines:
+            if line["record"] == "obs":
+                both = zip(line["start_ns"], line["stop_ns"], strict=True)
+                line["stop_ns"] = [
+                    [begin + 3 * (end - begin) for begin, end in zip(*each, strict=True)] for each in both
+                ]
+        _rewrite(path, lines)
+
+
+def _rewrite(path: Path, lines: list[dict[str, Any]]) -> None:
+    path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+
+
+@types("cli/batch.py: run_batch", "cli/batch.py: _wait")
+def test_jobs_are_waited_for_and_submitted_again(
+    advice: Advice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stands in for the batch system runs the script at once."""
+    out = tmp_path / "jobs"
+    last = 'for script; do :; done; echo 1; sh "$script" >&2'
+    script(tmp_path / "bin" / "sbatch", "echo 1")
+    script(tmp_path / "bin" / "scontrol", "echo JobState=FAILED")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    words = ("--batch", "slurm", "--env", "API_TOKEN=hunter2", "--", "self.empty")
+    said = advice.steelyard("run", *FIXED, "--out", out, *words)
+    assert said.code == 3
+    with monkeypatch.context() as stopped:
+        stopped.setattr(batch, "watch", raising(KeyboardInterrupt))
+        waits = advice.steelyard("run", *FIXED, "--out", out, *words)
+    monkeypatch.setenv("API_TOKEN", "hunter2")
+    script(tmp_path / "bin" / "sbatch", last)
+    script(tmp_path / "bin" / "scontrol", "echo JobState=COMPLETED ExitCode=0:0")
+    assert advice.type("cli/batch.py: run_batch", said).code == 0
+    assert [row.launch_count for row in results(next(out.glob("hosts-*")))] == [1]
+    again = advice.type("cli/batch.py: _wait", waits)
+    assert again.code == 0
+    assert "all was measured before" in again.err
+
+
+@types("cli/alone.py: _sentence")
+def test_a_command_that_ranks_were_told_is_told_once(advice: Advice, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as started:
+        started.setenv("PMI_RANK", "0")
+        started.setenv("PMI_SIZE", "2")
+        said = advice.steelyard("run", *FIXED, "--dry-run", "--", "self.empty")
+    assert said.code == 2
+    told = advice.type("cli/alone.py: _sentence", said)
+    assert told.code == 0, told.err
+
+
+@pytest.mark.usefixtures("an_mpi")
+@types("cli/list.py: _plan_entry", "cli/list.py: list_what_there_is")
+def test_what_a_list_names_can_be_run(advice: Advice) -> None:
+    for place, name in (("_plan_entry", "quick"), ("list_what_there_is", "epcc_barrier")):
+        said = advice.steelyard("list", name)
+        assert advice.type(f"cli/list.py: {place}", said, more="--dry-run").code == 0
+
+
+@pytest.fixture
+def an_mpi() -> None:
+    """Something for ops of MPI to be planned with."""
+    if not find_mpis():
+        pytest.skip("no MPI was found")
+
+
+@pytest.mark.usefixtures("an_mpi")
+@types("accept/places.py: _measured_alone")
+def test_a_slow_pair_is_measured_alone(advice: Advice) -> None:
+    """Without a machine on which a pair is slow."""
+    odd: Any = SimpleNamespace(name=f"0{BETWEEN}1", test=SimpleNamespace(kind=LINK))
+    said = Said(0, places._measured_alone(odd), "")
+    assert advice.type("accept/places.py: _measured_alone", said, more="--dry-run").code == 0
+
+
+@pytest.mark.usefixtures("an_mpi")
+@types("export/suite_text.py: _nothing")
+def test_what_a_suite_would_print_is_measured(advice: Advice, tmp_path: Path) -> None:
+    write_folder(tmp_path / "x", [FakePoint("mpi.pingpong", steady(9.0), params={"buffer": "apart"})])
+    said = advice.steelyard("export", "x", "--to", "netpipe")
+    assert said.code == 2
+    assert advice.type("export/suite_text.py: _nothing", said, more="--dry-run").code == 0
+
+
+@types("plan/suites/__init__.py:")
+@pytest.mark.parametrize("word", KERNELS)
+def test_a_suite_of_kernels_is_run(advice: Advice, word: str) -> None:
+    with pytest.raises(InputError) as raised:
+        find_like(word)
+    said = Said(2, "", str(raised.value))
+    advice.made["plan/suites/__init__.py:"] = list(KERNELS.values())  # made when it was imported
+    assert advice.type("plan/suites/__init__.py:", said, more="--dry-run").code == 0

@@ -5,7 +5,8 @@
 
 Prints tables as Markdown. Simulated arms have so much noise, so many test cases, and the launches with which
 the method was designed to find a slow-down with 90 %: an entry is what was found, in %. Simulated folders are
-two sittings, to each of which its hour adds nothing, or 3 %.
+two sittings, to each of which its hour adds nothing, or 3 %. Where most test cases change at once, the width
+of the intervals and how often all of them hold stand beside; where a mode comes more often, the verdicts.
 
 OUT is a folder of `aa_compare.py`: real comparisons of equals, `--first` the number of the first that counts.
 Its pairs of launches, in their order, are cut into windows, and in one test case after the other the second
@@ -18,7 +19,7 @@ import argparse
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ from coverage_table import table
 
 from steelyard.compare.answer import FASTER, SAME, SLOWER, Answer, Question
 from steelyard.compare.arms import Rivals, rivals_by
-from steelyard.compare.verdicts import answers_of
+from steelyard.compare.contrasts import answers_of
 from steelyard.results.row import has_time
 from steelyard.results.rows import results
 from steelyard.stats.sittings import compare_sittings
@@ -170,6 +171,86 @@ def alarms(windows: Sequence[Arms], by_turns: bool) -> int:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Majority:
+    """So many of the test cases change by `effect`; launches scatter by 3 %, or 1 %, and as `more` adds."""
+
+    changed: int
+    cases: int
+    effect: float
+    pairs: int
+    scatter: float = 0.03
+    more: Callable[[np.random.Generator, tuple[int, int]], Floats] | None = None
+
+
+def _pareto(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    return np.asarray(0.03 * rng.pareto(1.2, shape))
+
+
+def _moded(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    return np.asarray(math.log(MODE) * (rng.random(shape) < 0.3))
+
+
+MAJORITIES = {
+    "20 of 20 +50 %, scatter 1 %, 8 pairs": Majority(20, 20, 0.5, 8, 0.01),
+    "15 of 20 +10 %, 3 %, 8": Majority(15, 20, 0.1, 8),
+    "3 of 4 +10 %, 3 %, 8": Majority(3, 4, 0.1, 8),
+    "15 of 20 +50 %, 3 %, 12": Majority(15, 20, 0.5, 12),
+    "15 of 20 +10 %, 3 % and Pareto 1.2, 12": Majority(15, 20, 0.1, 12, more=_pareto),
+    "3 of 4 +10 %, 3 % and modes 70/30 x 2, 12": Majority(3, 4, 0.1, 12, more=_moded),
+}
+
+
+def majority_said(one: Majority, rounds: int) -> tuple[float, float, float]:
+    """Half of an interval, in the median; the fraction of changed test cases that are found, and of rounds in
+    which all intervals hold.
+    """
+    halves, found, held = [], [], []
+    truth = np.where(np.arange(one.cases) < one.changed, math.log1p(one.effect), 0.0)
+    for seed in range(rounds):
+        rng = np.random.default_rng([seed, one.pairs, one.cases])
+        shape = (one.pairs, one.cases)
+        arms = [one.scatter * rng.standard_normal(shape) for _ in range(2)]
+        arms = [arm + one.more(rng, shape) for arm in arms] if one.more else arms
+        said = answered((arms[0], arms[1] + truth), True, seed)
+        ends = np.log([[end or math.nan for end in (each.low, each.high)] for each in said])
+        halves.append(float(np.median(ends[:, 1] - ends[:, 0])) / 2)
+        found += [each.verdict == SLOWER for each in said[: one.changed]]
+        held.append(bool(((ends[:, 0] <= truth) & (truth <= ends[:, 1])).all()))
+    return float(np.median(halves)), float(np.mean(found)), float(np.mean(held))
+
+
+def majority_tables(rounds: int) -> Iterator[str]:
+    """Most test cases change at once, or a mode comes more often, or both."""
+    rows = []
+    for name, one in MAJORITIES.items():
+        half, found, held = majority_said(one, rounds)
+        rows.append([name, f"{100 * half:.1f} %", f"{100 * found:.0f}", f"{100 * held:.0f}"])
+    yield table(["most test cases change", "±", "found, in %", "all intervals hold, in %"], rows)
+    rows = []
+    for shares, effect in (((0.45, 0.6), 0.0), ((0.3, 0.8), 0.0), ((0.45, 0.6), 0.1)):
+        for pairs in (12, 30):
+            found = [more_often_said(shares, effect, pairs, seed) for seed in range(rounds)]
+            counts = [sum(one.verdict == verdict for one in found) for verdict in (SLOWER, SAME)]
+            counts.append(sum("often" in one.why for one in found))
+            cells = [f"{100 * count / rounds:.0f}" for count in counts]
+            name = " to ".join(f"{100 * share:.0f}" for share in shares)
+            rows.append([f"{name} %, all launches +{100 * effect:.0f} %, {pairs} pairs", *cells])
+    heads = ("slower, in %", "same, in %", "the slow mode comes more often, in %")
+    yield table(["share of the slow mode (x 2)", *heads], rows)
+
+
+def more_often_said(shares: Sequence[float], effect: float, pairs: int, seed: int) -> Answer:
+    """What is said of one of four test cases whose slow mode has another share of launches in each arm."""
+    rng = np.random.default_rng([seed, pairs])
+    arms = []
+    for share in shares:
+        values = 0.03 * rng.standard_normal((pairs, 4))
+        values[:, 0] += math.log(MODE) * (rng.random(pairs) < share)
+        arms.append(values)
+    return answered(slowed((arms[0], arms[1]), [0], effect), True, seed)[0]
+
+
 def _shares(verdicts: Sequence[str]) -> str:
     """`45`: found, in %; what is called the same of it stands behind."""
     same = verdicts.count(SAME)
@@ -235,7 +316,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=1)
     given = parser.parse_args()
     if given.recorded is None:
-        tables = simulated_tables(given.rounds)
+        tables = chain(simulated_tables(given.rounds), majority_tables(given.rounds))
     else:
         folders = sorted(one for one in given.recorded.iterdir() if one.is_dir() and one.name.isdigit())
         tables = recorded_tables(read_recorded([one for one in folders if int(one.name) >= given.first]))

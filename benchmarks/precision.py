@@ -24,7 +24,7 @@ from coverage_table import table
 from scipy.stats import norm
 
 from steelyard.compare.answer import CANNOT_TELL, Answer, Question
-from steelyard.compare.verdicts import answers_of
+from steelyard.compare.contrasts import answers_of
 from steelyard.stats import Estimate, find_modes, launch_interval, mode_interval, typical_mode
 from steelyard.stats.looks import compare_looks, looks_until
 from steelyard.stats.swaps import compare_arms

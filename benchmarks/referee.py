@@ -210,7 +210,7 @@ TAILS = {
 }
 CASES = 4  # of a comparison
 PAIRS = (8, 12, 20)
-EFFECTS = (0.1, 0.2)
+EFFECTS = (0.1,)
 
 
 def compared(world: World, n: int, effect: float, seed: int, quantile: float | None) -> Verdicts:

@@ -20,7 +20,8 @@ from steelyard.compare.answer import (
     Question,
     answer,
 )
-from steelyard.compare.verdicts import answers_of
+from steelyard.compare.contrasts import answers_of
+from steelyard.compare.shares import shares_words
 from steelyard.stats.looks import compare_looks
 from steelyard.stats.swaps import compare_arms
 
@@ -131,3 +132,41 @@ def _first_answer(arms: tuple[Floats, Floats], pairs: int, seed: int, looks: tup
     first, second = (arm[:pairs] for arm in arms)
     found = compare_looks(first, second, looks, seed=seed)
     return answers_of(found, first, second, _ASKED, looks=looks)[0]
+
+
+def _moded(rng: np.random.Generator, pairs: int, share: float, ratio: float) -> NDArray[np.float64]:
+    """Launches that scatter by 3 %, of which so many take `ratio` times as long."""
+    return np.asarray(
+        0.03 * rng.standard_normal((pairs, 1)) + math.log(ratio) * (rng.random((pairs, 1)) < share)
+    )
+
+
+@pytest.mark.parametrize("ratio", [1.5, 2.0, 5.0])
+def test_a_mode_that_comes_more_often_is_never_the_same(ratio: float) -> None:
+    """45 against 60 % of launches: means differ by 6 % and more, although either mode is where it was."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        first, second = _moded(rng, 30, 0.45, ratio), _moded(rng, 30, 0.6, ratio)
+        (said,) = answers_of(compare_arms(first, second, seed=seed), first, second, _ASKED)
+        assert said.verdict != SAME
+        assert said.verdict == SLOWER or "the slow one in " in said.why or "more often" in said.why
+
+
+def test_shares_of_modes_are_compared_exactly() -> None:
+    """Ten pairs in which the second arm alone is slow, and none the other way: p is 2 / 1024."""
+    rng = np.random.default_rng(1)
+    first, second = (0.01 * rng.standard_normal(20) for _ in range(2))
+    second[:10] += 1.0
+    assert shares_words(first, second, 0.01) == "the slow mode comes more often: in 0 and 50 % of launches"
+    assert shares_words(second, first, 0.01) == "the slow mode comes less often: in 50 and 0 % of launches"
+    assert shares_words(first, second, 0.001) == "2 modes, the slow one in 0 and 50 % of launches"
+    assert shares_words(first, first, 0.01) == ""
+
+
+def test_equal_shares_seldom_differ_by_chance() -> None:
+    told = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        first, second = (_moded(rng, 20, 0.3, 2.0)[:, 0] for _ in range(2))
+        told += "often" in shares_words(first, second, 0.05)
+    assert told <= 20  # of 15 by chance, were the test not of whole numbers

@@ -54,8 +54,8 @@ class Contrast:
     `plain_low`..`plain_high` is the interval from which no modes were taken off, and `error` the standard
     error of the estimate. `p` is adjusted for the family, which has so many columns. `pairs` is the number of
     pairs of launches; `looks` are the numbers at which they were looked at before. `by_turns`: more launches
-    help, as they do not for folders. `modes` counts the modes of both arms together. `alike`: pairs next to
-    each other in time are alike.
+    help, as they do not for folders. `modes` counts the modes of both arms together, and `shares` says how
+    often the slow one of two comes in either. `alike`: pairs next to each other in time are alike.
     """
 
     estimate: float
@@ -71,6 +71,7 @@ class Contrast:
     alike: bool = False
     family: int = 1
     looks: tuple[int, ...] = ()
+    shares: str = ""
 
 
 def answer(seen: Contrast, asked: Question) -> Answer:
@@ -90,7 +91,7 @@ def answer(seen: Contrast, asked: Question) -> Answer:
 
 def _why(seen: Contrast) -> str:
     reasons = {
-        f"{seen.modes} modes": seen.modes > 1,
+        seen.shares or f"{seen.modes} modes": seen.modes > 1,
         "pairs next to each other are alike": seen.alike,
     }
     return ", ".join(words for words, holds in reasons.items() if holds)

@@ -21,18 +21,16 @@ from steelyard.compare.answer import (
     SAME,
     SLOWER,
     Answer,
-    Contrast,
     Question,
-    answer,
 )
 from steelyard.compare.arms import Rivals
 from steelyard.compare.conditions import differing
+from steelyard.compare.contrasts import answers_of
 from steelyard.compare.neighbours import strangers
 from steelyard.results.row import Row, has_no_time, has_time
 from steelyard.show.labels import row_labels, told_by_op
 from steelyard.stats.looks import compare_looks
 from steelyard.stats.sittings import compare_sittings
-from steelyard.stats.swaps import GAPS, Swapped, modes_of
 
 
 class OtherConditionsError(InputError):
@@ -302,49 +300,6 @@ def _against(
         for mine, said in zip(columns, answers[len(rows) :], strict=True)
     ]
     return points, of_ops, int(found.pairs.max(initial=0))
-
-
-def answers_of(
-    found: Swapped,
-    first: NDArray[np.float64],
-    second: NDArray[np.float64],
-    asked: Question,
-    by_turns: bool = True,
-    looks: Sequence[int] = (),
-) -> list[Answer]:
-    """Answer for each column of two compared tables of logarithms, (n, P) and (m, P), after earlier `looks`
-    at so many of their lines.
-    """
-    return [
-        answer(
-            Contrast(
-                estimate=float(found.estimate[j]),
-                low=float(found.low[j]),
-                high=float(found.high[j]),
-                p=float(found.p[j]),
-                pairs=int(found.pairs[j]),
-                plain_low=float(found.plain_low[j]),
-                plain_high=float(found.plain_high[j]),
-                error=float(found.error[j]),
-                by_turns=by_turns,
-                modes=_modes(first[:, j], second[:, j], abs(found.estimate[j]) > math.log1p(asked.margin)),
-                alike=found.alike,
-                family=first.shape[1],
-                looks=tuple(look for look in looks if look < found.pairs[j]),
-            ),
-            asked,
-        )
-        for j in range(first.shape[1])
-    ]
-
-
-def _modes(first: NDArray[np.float64], second: NDArray[np.float64], is_apart: bool) -> int:
-    """Count the modes of both arms together; for arms that are apart, only those inside one of them.
-
-    Otherwise the gap between two arms would look like one between modes.
-    """
-    own = max(modes_of(one, GAPS[-1]) for one in (first, second))
-    return 1 if is_apart and own < 2 else modes_of(np.concatenate((first, second)), GAPS[-1])
 
 
 def _with_means(table: NDArray[np.float64], columns: Sequence[Sequence[int]]) -> NDArray[np.float64]:

@@ -32,9 +32,9 @@ def _earlier(night: Path, copy: Path, days: int) -> None:
         path.write_text(text)
 
 
-def test_a_variable_is_taken_back_and_confirms_what_it_did(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def nights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three nights, and one with a slow library."""
     mpi = choose_mpi("openmpi")
     library = slow_library(tmp_path, mpi)
     measure = Measure(  # a copy of 64 KiB: a call that takes next to nothing may have a median of 0
@@ -49,7 +49,12 @@ def test_a_variable_is_taken_back_and_confirms_what_it_did(
     monkeypatch.setenv("LD_PRELOAD", str(library))
     run_plan(nights / "tonight", plan, setup)
     monkeypatch.delenv("LD_PRELOAD")
+    return nights
 
+
+def test_a_variable_is_taken_back_and_confirms_what_it_did(
+    nights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     steelyard = steelyard_of(capsys, monkeypatch)
     screened = steelyard("check", "--history", nights, "--json")
     (suspect,) = screened.document["points"]
@@ -68,9 +73,14 @@ def test_a_variable_is_taken_back_and_confirms_what_it_did(
     assert found["ratio"] > 3
     assert len(list((again / "records").glob("*.jsonl"))) == 16
 
-    bare = steelyard(
+
+@pytest.mark.further
+def test_a_night_before_is_the_baseline(
+    nights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = steelyard_of(capsys, monkeypatch)(
         *("check", "--tonight", nights / "tonight", "--baseline", nights / "day-0"),
-        *("--launches", "8", "--out", tmp_path / "bare", "--json"),
+        *("--launches", "8", "--out", tmp_path / "bare", "--json", "--yes"),
     )
     assert bare.code == 1, bare.err
     (compared,) = bare.document["points"]

@@ -203,8 +203,10 @@ def _bury(pid: int) -> None:
 
 @pytest.mark.parametrize(
     ("hold", "what"),
-    [(_suspend, "is suspended"), (_debug, "is held by a debugger")],
-    ids=["stop", "debugger"],
+    [
+        pytest.param(_suspend, "is suspended", id="stop", marks=pytest.mark.further),
+        pytest.param(_debug, "is held by a debugger", id="debugger"),
+    ],
 )
 def test_a_rank_that_somebody_holds_spares_no_later_launch(
     tmp_path: Path, hold: Callable[[int], None], what: str

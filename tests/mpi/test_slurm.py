@@ -57,6 +57,7 @@ def _using(folder: Path) -> list[int]:
     return found
 
 
+@pytest.mark.further
 def test_slurm_ends_with_a_failing_body() -> None:
     if why := testbed.why_not():
         pytest.skip(why)

@@ -42,7 +42,13 @@ def skip_without_hosts(*, hub: bool = False) -> None:
 
 
 def steelyard_on(bed: Hosts, *words: str, seconds: float = 120.0, **variables: str) -> Done:
-    """In the first host, with an allocation of all hosts.
+    """`steelyard` in the first host, with an allocation of all hosts."""
+    command = shlex.join([str(scripts_folder() / "steelyard"), *words])
+    return typed_on(bed, command, seconds=seconds, **variables)
+
+
+def typed_on(bed: Hosts, command: str, seconds: float = 120.0, **variables: str) -> Done:
+    """A command in the first host, with an allocation of all hosts.
 
     Others on the cores may hold up ranks over TCP for minutes, which says nothing: skips then.
     """
@@ -50,9 +56,8 @@ def steelyard_on(bed: Hosts, *words: str, seconds: float = 120.0, **variables: s
     agents = {"OMPI_MCA_plm_rsh_agent": bed.agent, "HYDRA_LAUNCHER": "rsh", "HYDRA_LAUNCHER_EXEC": bed.agent}
     given = {"LSB_MCPU_HOSTS": allocation} | agents | _OPENMPI | variables
     line = [f"{name}={value}" for name, value in given.items()]
-    command = ["env", *line, str(scripts_folder() / "steelyard"), *words]
     try:
-        return run([*bed.on(bed.hosts[0]), shlex.join(command)], timeout=seconds)
+        return run([*bed.on(bed.hosts[0]), f"{shlex.join(['env', *line])} {command}"], timeout=seconds)
     except MeasurementError:
         if (load := os.getloadavg()[0]) > len(read_machine().cores):
             pytest.skip(f"others use the cores (load {load:.0f})")

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from hosts import Hosts, hosts
-from on_hosts import skip_without_hosts, steelyard_on
+from on_hosts import skip_without_hosts, steelyard_on, typed_on
 from steelyard.engines.mpi import choose_mpi
 from steelyard.models.host_matrix import host_matrices
+from steelyard.records.command_line import launcher_alone
 from steelyard.records.read import read_folder
 from steelyard.results.rows import results
 from steelyard.system.process import Done
@@ -47,6 +48,9 @@ def test_hosts_that_do_not_see_the_engine(tmp_path: Path, mpi: str) -> None:
         assert refused.code == 2, refused.err
         assert "the engine could not be brought to the host h1 into /proc/nowhere" in refused.err
         done = _steelyard(bed, *words, f"--stage={stage}")
+        other = next(file for file in read_folder(out) if len(set(file.job.hosts)) > 1)
+        alone = typed_on(bed, launcher_alone(other.job))
+    assert (alone.code, sorted(alone.out.split())) == (0, ["h1", "h2"]), alone.err
     assert done.code == 0, done.out + done.err
     assert f"to 2 hosts, into {stage}/steelyard-" in done.err
     files = {file.job.placement: file for file in read_folder(out)}

@@ -90,10 +90,13 @@ def secrets_of(point: PlannedPoint) -> tuple[str, ...]:
 
 def launcher_alone(job: Job) -> str:
     """Write the command that has the launcher of a job start `hostname` in place of the engine, as often,
-    where and bound as the engine was.
+    where and bound as the engine was, and with the variables that the launcher was given.
     """
     before = next((k for k, word in enumerate(job.command) if word == job.engine), 0)
-    return visible(shlex.join((*job.command[:before], "hostname")))
+    given = [f"{name}={value}" for name, value in job.environment.items()]
+    return visible(
+        " ".join(map(_quoted, (*(["env", *given] if given else ()), *job.command[:before], "hostname")))
+    )
 
 
 def retyped(typed: Sequence[str], **options: Given) -> str:

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from steelyard.launch.given import complaints, given_variables
+from steelyard.plan.settings import unread
 from steelyard.records.job_file import JobFile
-from steelyard.records.schema import Clock, Job, Launch, LaunchMpi, Watch
-from steelyard.results.variables import not_taken
+from steelyard.records.schema import Clock, Job, JobMpi, Launch, LaunchMpi, Watch
+from steelyard.results.variables import not_taken, of_others
 
 UNKNOWN = "the library has no variable of this name, or did not load what has it"
 
@@ -118,3 +120,38 @@ def test_openmp_and_what_a_launch_said() -> None:
         ("OMP_PROC_BNID", "OpenMP has no variable of this name"),
         ("OMP_STACKSIZE=abc", "libgomp: Invalid value"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("families", "given", "said"),
+    [
+        (("mpich",), "OMPI_MCA_btl", "Open MPI"),
+        (("mpich", "openmpi"), "I_MPI_FABRICS", "Intel MPI"),
+        (("openmpi",), "MPIR_CVAR_NOLOCAL", "MPICH and Intel MPI"),
+        (("openmpi", "mpich"), "MPIR_CVAR_NOLOCAL", None),
+        (("openmpi",), "OMPI_MCA_btl", None),
+        (("intel",), "MPIR_CVAR_NOLOCAL", None),
+        (("mpich",), "PMIX_MCA_gds", None),  # prterun starts MPICH, too
+        (("mpich",), "UCX_TLS", None),
+        (("mvapich",), "OMPI_MCA_btl", None),  # who knows what an unknown one reads
+        ((None,), "OMPI_MCA_btl", None),  # no MPI, none of whose settings is missed
+        (("mpich", None), "OMPI_MCA_btl", "Open MPI"),
+    ],
+)
+def test_variables_of_mpis_that_are_not_measured_are_told(
+    families: tuple[str | None, ...], given: str, said: str | None
+) -> None:
+    files = [
+        structs.replace(file, job=structs.replace(file.job, mpi=mpi))
+        for family in families
+        for file in (_file(given),)
+        for mpi in (JobMpi(name=f"{family}-1", family=family, version="1", mpiexec="x") if family else None,)
+    ]
+    assert of_others(files) == ({} if said is None else {given: said})
+
+
+def test_variables_of_a_plan_that_no_mpi_reads_are_named() -> None:
+    environments = ({"I_MPI_FABRICS": "shm", "UCX_TLS": "tcp"}, {"OMPI_MCA_btl": ("self", "tcp")})
+    assert unread(environments, ("openmpi",)) == ("I_MPI_FABRICS",)
+    assert unread(environments, ()) == ("I_MPI_FABRICS", "OMPI_MCA_btl")
+    assert unread(environments, ("openmpi", "intel")) == ()

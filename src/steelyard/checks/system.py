@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from steelyard.base.diagnostic import WARNING, check
+from steelyard.base.diagnostic import NOTE, WARNING, check
 from steelyard.base.limits import COARSE_TIMER_NS, little_shm
 from steelyard.base.plural import counted
 from steelyard.checks.evidence import Evidence, listed, mpi_name
@@ -16,7 +16,7 @@ from steelyard.results.load import PointLaunch
 from steelyard.results.roofs import on_one_host
 from steelyard.results.row import Row
 from steelyard.results.transport import asked_transport, has_sockets_alone
-from steelyard.results.variables import not_taken
+from steelyard.results.variables import not_taken, of_others
 
 # Options after which answers differ, code is not optimised, or is watched.
 _CHANGES_CODE = re.compile(
@@ -99,6 +99,22 @@ def variables(seen: Evidence) -> str | None:
             names = found.setdefault((mpi_name(file.job), said), [])
             names += [given] if given not in names else []
     told = [f"{' and '.join(names)} for {mpi}: {said.rstrip('.')}" for (mpi, said), names in found.items()]
+    return f"{'; '.join(told)}." if told else None
+
+
+@check(
+    "others-variables",
+    NOTE,
+    "Variables of MPIs that were not measured",
+    why="They change nothing here. Whoever meant this MPI has set another library's variable.",
+    remedy="Set the variable that this library has for it, or leave them.",
+)
+def others_variables(seen: Evidence) -> str | None:
+    """Find variables of the environment that only other MPIs read."""
+    names: dict[str, list[str]] = {}
+    for name, readers in of_others(seen.measured.files).items():
+        names.setdefault(readers, []).append(name)
+    told = [f"{' and '.join(own)} of {readers}" for readers, own in names.items()]
     return f"{'; '.join(told)}." if told else None
 
 

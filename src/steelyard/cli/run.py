@@ -12,6 +12,7 @@ import typer
 
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.foreign import visible
+from steelyard.base.mpi_variables import readers
 from steelyard.campaign.folder import default_folder, open_folder, topology_for
 from steelyard.campaign.jobs import check_launches, setup_for
 from steelyard.campaign.lock import locked
@@ -41,12 +42,12 @@ from steelyard.engines.build import describe, ready_solo_engine
 from steelyard.engines.hidden import hidden_mpi
 from steelyard.engines.mpi import scripts_folder
 from steelyard.plan.arguments import asked_plan
-from steelyard.plan.arms import read_arms
+from steelyard.plan.arms import read_arms, with_arms
 from steelyard.plan.arrivals import read_arrivals
 from steelyard.plan.like import THEIR_OPTIONS
 from steelyard.plan.plan import MOST_LAUNCHES, Plan, budget_seconds, check_durations
 from steelyard.plan.resolve import resolve
-from steelyard.plan.settings import read_around
+from steelyard.plan.settings import read_around, unread
 from steelyard.records.campaign_file import AROUND, CampaignFile, PlannedMethod, PlannedOp
 from steelyard.records.command_line import command, resumed
 from steelyard.system.machine import read_machine
@@ -175,6 +176,9 @@ def measure(
     mpis = [name for name in setup.engines if name is not None]
     points = resolve(plan, setup.ops, mpis, len(machine.cores), topology)
     check_launches(plan, points, setup)  # before anything is written
+    families = [engine.mpi.family for engine in setup.engines.values() if engine.mpi]
+    for name in unread((one.env for one in with_arms(plan).measure), families):
+        tell(f"note: {name} is not set: it is a variable of {readers(name)}, which is not measured")
     ops = {
         name: PlannedOp(op.summary, op.sized, op.base, op.form, op.role, op.layer, op.defaults)
         for name, op in setup.ops.all.items()

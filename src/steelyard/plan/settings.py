@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from steelyard.base.errors import InputError
 from steelyard.base.foreign import visible
+from steelyard.base.mpi_variables import is_read
 from steelyard.base.product import product_of
 from steelyard.base.secret import masked
 from steelyard.records.campaign_file import MODULES, UNSET, WRAPPER
@@ -18,16 +19,6 @@ from steelyard.system.modules import module_names
 
 Settings = Mapping[str, str | tuple[str, ...]]  # a variable -> a value or several
 
-# Prefixes of variables of one library -> the families of MPI that read them.
-_READ_BY: Mapping[str, tuple[str, ...]] = {
-    "OMPI_": ("openmpi",),
-    "PRTE_MCA_": ("openmpi",),
-    "PMIX_MCA_": ("openmpi",),
-    "MPICH_": ("mpich",),
-    "MPIR_CVAR_": ("mpich", "intel"),
-    "I_MPI_": ("intel",),
-}
-_FAMILIES = frozenset(family for families in _READ_BY.values() for family in families)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _OURS = "STEELYARD_"  # prefix of variables between the package and its engines
 
@@ -96,18 +87,16 @@ def settings_axis(
     MPICH reads no settings of Open MPI, so it is not measured with each of their values.
     """
     family = None if mpi is None else mpi.partition("-")[0]
-    read = {name: words_of(value) for name, value in given.items() if _is_read(name, family)}
+    read = {name: words_of(value) for name, value in given.items() if is_read(name, family)}
     around = {MODULES: tuple(" ".join(text.split()) for text in modules), WRAPPER: tuple(wrappers)}
     read |= {name: tuple(dict.fromkeys(values)) for name, values in around.items() if values}
     return tuple(dict(zip(read, combination, strict=True)) for combination in product_of(*read.values()))
 
 
-def _is_read(name: str, family: str | None) -> bool:
-    """May an MPI of a family (None: no MPI) read a variable? Any may read an unknown one."""
-    for start, families in _READ_BY.items():
-        if name.startswith(start):
-            return family in families or (family is not None and family not in _FAMILIES)
-    return True
+def unread(environments: Iterable[Settings], families: Collection[str]) -> tuple[str, ...]:
+    """List the variables of environments that none of these families of MPI reads, and others do."""
+    names = dict.fromkeys(name for given in environments for name in given)
+    return tuple(name for name in names if not any(is_read(name, one) for one in families or (None,)))
 
 
 def read_env_words(words: Sequence[str]) -> dict[str, str | tuple[str, ...]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from steelyard.base.mpi_variables import is_read, readers
 from steelyard.records.job_file import JobFile
 from steelyard.records.schema import Launch
 
@@ -15,6 +16,7 @@ _YES, _NO = {"true", "yes", "on", "enabled", "t", "y"}, {"false", "no", "off", "
 _OF_LAUNCHER = re.compile(
     r"OMPI_MCA_(ess|errmgr|filem|grpcomm|iof|odls|oob|orte|plm|pmix|prte|ras|rmaps|rml|routed|rtc|schizo|state)_"
 )
+_OF_PMIX = ("PMIX_MCA_", "PRTE_MCA_")  # libraries that start other MPIs, too
 _OWN_LAUNCHER = "Open MPI v5"
 # Chapter 4 of OpenMP 6.0, and what earlier versions had; for devices, too: OMP_STACKSIZE_DEV_1.
 _OPENMP = re.compile(
@@ -40,6 +42,19 @@ def not_taken(file: JobFile) -> Iterator[tuple[str, str]]:
     for name in file.job.given:
         if name in told:
             yield f"{name}={environment[name]}" if name in environment else name, told[name]
+
+
+def of_others(files: Sequence[JobFile]) -> dict[str, str]:
+    """Find the variables that none of the measured MPIs reads: each with the names of those that do. Without
+    MPI none is missed.
+    """
+    families = {file.job.mpi.family for file in files if file.job.mpi}
+    names = dict.fromkeys(name for file in files for name in file.job.given if families)
+    return {
+        name: readers(name)
+        for name in names
+        if not name.startswith(_OF_PMIX) and not any(is_read(name, family) for family in families)
+    }
 
 
 def _by_library(launch: Launch) -> dict[str, str]:

@@ -25,7 +25,7 @@ from scipy.stats import norm
 
 from steelyard.compare.answer import CANNOT_TELL, Answer, Question
 from steelyard.compare.contrasts import answers_of
-from steelyard.stats import Estimate, find_modes, launch_interval, mode_interval, typical_mode
+from steelyard.stats import Estimate, launch_interval
 from steelyard.stats.looks import compare_looks, looks_until
 from steelyard.stats.swaps import compare_arms
 
@@ -39,10 +39,10 @@ Draw = Callable[[np.random.Generator, int], Floats]
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """How launch medians scatter; their median is 1, but for modes."""
+    """How launch medians scatter, and their median."""
 
     draw: Draw
-    modes: bool = False
+    median: float = 1.0
 
 
 def _modes(rng: np.random.Generator, count: int) -> Floats:
@@ -60,7 +60,7 @@ WORLDS = {
         lambda rng, count: np.exp(SCATTER / math.sqrt(2) * rng.standard_t(4, count)),
     ),
     "exponential": World(lambda rng, count: 1 + SCATTER * (rng.exponential(1, count) - math.log(2))),
-    "modes 70/30 x 2": World(_modes, True),
+    "modes 70/30 x 2": World(_modes, 1 + SCATTER * float(norm.ppf(0.5 / (1 - SLOW)))),
 }
 
 
@@ -81,30 +81,13 @@ PLANS = {
 }
 
 
-def quoted(medians: Floats, level: float) -> tuple[Estimate, bool]:
-    """Estimate as a row does, and say whether it has modes."""
-    modes = find_modes([np.array([one]) for one in medians], medians=medians.tolist())
-    if len(modes) > 1:
-        return mode_interval(modes[typical_mode(modes, level)], level), True
-    return launch_interval(medians.tolist(), level), False
-
-
-def stopped(medians: Floats, looks: Looks, asked: float) -> tuple[Estimate, bool, int]:
+def stopped(medians: Floats, looks: Looks, asked: float) -> tuple[Estimate, int]:
     """Look until the interval is narrow enough, or there are no more launches."""
     for k, count in enumerate(looks.at):
-        found, has_modes = quoted(medians[:count], looks.level(k))
+        found = launch_interval(medians[:count].tolist(), looks.level(k))
         if max(found.high - found.value, found.value - found.low) <= asked * found.value:
             break
-    return found, has_modes, count
-
-
-def truth_of(world: World, found: Estimate, has_modes: bool) -> float:
-    """The median of what the estimate is about: of the nearest mode, or of all."""
-    if not world.modes:
-        return 1.0
-    if has_modes:
-        return min((1.0, MODE), key=lambda one: abs(math.log(found.value / one)))
-    return 1 + SCATTER * float(norm.ppf(0.5 / (1 - SLOW)))
+    return found, count
 
 
 def row_tables(rounds: int) -> Iterator[str]:
@@ -117,8 +100,8 @@ def row_tables(rounds: int) -> Iterator[str]:
                 rng = np.random.default_rng([34, round(1e4 * asked)])
                 held = took = 0
                 for _ in range(rounds):
-                    found, has_modes, count = stopped(world.draw(rng, MOST), looks, asked)
-                    held += found.low <= truth_of(world, found, has_modes) <= found.high
+                    found, count = stopped(world.draw(rng, MOST), looks, asked)
+                    held += found.low <= world.median <= found.high
                     took += count
                 cells.append(f"{100 * held / rounds:.1f} in {took / rounds:.0f}")
             rows.append(cells)

@@ -15,7 +15,8 @@ from steelyard.engines.description import Ops, ops_of
 from steelyard.engines.mpi import choose_mpi
 from steelyard.plan.arguments import asked_plan
 from steelyard.plan.plan import Measure, Plan, budget_seconds, read_plan
-from steelyard.plan.resolve import point_line, resolve
+from steelyard.plan.point_line import point_line
+from steelyard.plan.resolve import resolve
 from steelyard.system.machine import read_machine
 
 

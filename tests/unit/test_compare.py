@@ -21,10 +21,11 @@ from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, 
 from steelyard.compare.arms import against, rivals_by, rivals_of
 from steelyard.compare.document import verdicts_document
 from steelyard.compare.junit import junit_xml
-from steelyard.compare.sheets import rounded, verdict_sentences, verdict_sheet
+from steelyard.compare.sheets import verdict_sentences, verdict_sheet
 from steelyard.compare.verdicts import compare
 from steelyard.results.row import Row
 from steelyard.show.terminal import Paper, sheet_text
+from steelyard.show.words import rounded
 
 _ASKED = Question()
 

@@ -11,7 +11,8 @@ from steelyard.base.errors import InputError
 from steelyard.engines.description import ops_of
 from steelyard.plan.engine_needed import needs_mpi
 from steelyard.plan.plan import Measure, Plan, budget_seconds, plan_document
-from steelyard.plan.resolve import point_line, resolve, select_ops
+from steelyard.plan.point_line import point_line
+from steelyard.plan.resolve import resolve, select_ops
 from steelyard.records.campaign_file import PlannedPoint
 
 _OPS = ops_of(described(SOLO, METHODS, RULES), described(MPI, METHODS, RULES))

@@ -9,11 +9,10 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from steelyard.campaign import run
 from steelyard.campaign.budget import Budget
 from steelyard.campaign.events import Event
 from steelyard.campaign.jobs import LaunchGroup, PlannedJob
-from steelyard.campaign.spread import Waits, spread_of, spread_words
+from steelyard.campaign.spread import Waits, await_launch, spread_of, spread_words
 from steelyard.cli import progress
 from steelyard.cli.progress import listening
 from steelyard.plan.plan import Measure, Plan
@@ -95,10 +94,11 @@ def test_a_wait_is_told_again_until_its_end(now: list[float], monkeypatch: pytes
     def sleep(seconds: float) -> None:
         now[0] += seconds
 
-    monkeypatch.setattr(run, "time", SimpleNamespace(sleep=sleep))
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=sleep)
+    monkeypatch.setattr("steelyard.campaign.spread.time", clock)
     spread = spread_of(_plan("4s"), [_job(1), _job(2)])
     heard: list[Event] = []
-    budget = run._await(spread, 2, Budget(None, 1000.0), heard.append, lambda: False)
+    budget = await_launch(spread, 2, Budget(None, 1000.0), heard.append, lambda: False)
     lefts = [event.seconds for event in heard if isinstance(event, Waits)]
     assert len(lefts) == len(heard) >= 4
     assert lefts == sorted(lefts, reverse=True)

@@ -77,6 +77,16 @@ def parse_seconds(text: str) -> float:
     return seconds
 
 
+def parse_percent(text: str) -> float:
+    """Read a percentage such as `2%` or `0.5 %` as a fraction above 0 and below 1. Raises InputError."""
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)\s*%", text.strip(), re.ASCII)
+    if match is None or not 0 < float(match[1]) < 100:
+        raise InputError(
+            f"'{shortened(text, _MOST_QUOTED)}' is no percentage above 0 and below 100; write 2% or 0.5%"
+        )
+    return float(match[1]) / 100
+
+
 def parse_value(text: str) -> float | str:
     """Read the value of a parameter: a number if the text is one, else the word itself."""
     try:

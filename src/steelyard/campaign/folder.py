@@ -163,25 +163,30 @@ def add_look(folder: Path, campaign: CampaignFile, launches: int) -> CampaignFil
 
 
 def _with_launches(folder: Path, campaign: CampaignFile, plan: Plan) -> CampaignFile:
-    """Raise the number of launches that the folder plans: whoever goes on there goes on with all of them.
+    """Raise the number of launches that the folder plans, and take the precision that is asked now: whoever
+    goes on there goes on with these.
 
     Results of the launches before were looked at; so were those of a time budget, however many it had.
     """
-    planned = campaign.plan.get("launches")
+    planned, changed = campaign.plan.get("launches"), dict[str, Any]()
     if not isinstance(planned, int):
         return campaign
     if campaign.plan.get("time_budget") or plan.time_budget:
-        done = _last_launch(folder)
+        done = last_launch(folder)
         if 0 < done < planned:
             campaign = add_look(folder, campaign, done)
     if planned < plan.launches:
         campaign = add_look(folder, campaign, planned)
-        campaign = msgspec.structs.replace(campaign, plan={**campaign.plan, "launches": plan.launches})
+        changed["launches"] = plan.launches
+    if plan.precision not in (None, campaign.plan.get("precision")):
+        changed["precision"] = plan.precision
+    if changed:
+        campaign = msgspec.structs.replace(campaign, plan={**campaign.plan, **changed})
         _write(folder, campaign)
     return campaign
 
 
-def _last_launch(folder: Path) -> int:
+def last_launch(folder: Path) -> int:
     """Find the last launch in which anything has ended, 0 without any."""
     ended = (file for file in read_folder(folder, samples=False) if any(run.end for run in file.points))
     return max((file.job.launch for file in ended), default=0)

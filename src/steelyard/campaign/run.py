@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,14 +45,14 @@ from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob, alik
 from steelyard.campaign.lock import Lock
 from steelyard.campaign.patience import patience_seconds, phase_of, silent_words
 from steelyard.campaign.room import little_shared_memory, room_notes, settings_now
-from steelyard.campaign.spread import Spread, Waits, spread_of, spread_words
+from steelyard.campaign.spread import await_launch, spread_of, spread_words
 from steelyard.campaign.where import ask_ranks, held_words, silent_hosts
 from steelyard.engines.build import Engine
 from steelyard.launch.command import LaunchCommand, plan_launch
 from steelyard.launch.given import complaints, given_variables
 from steelyard.plan.arrivals import arrival_lines
 from steelyard.plan.plan import Plan
-from steelyard.plan.resolve import point_line
+from steelyard.plan.point_line import point_line
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint
 from steelyard.records.command_line import resumed
 from steelyard.records.follow import Tail
@@ -65,7 +65,6 @@ from steelyard.system.process import Child
 from steelyard.system.reach import unreachable
 
 _POLL_SECONDS = 0.2  # between checks of the records; the end of a launch is noticed at once
-_WAIT_SECONDS = 0.2  # between checks whether a wait is still wanted
 _HOLD_SECONDS = 0.005  # between checks while ranks wait for this process
 _MOST_DEATHS = 2  # of launches alike that never began to measure: the others are skipped
 HUNG_BEFORE = "it hung in an earlier launch"
@@ -83,15 +82,17 @@ def run_campaign(
     rounds: int = 1,
     lock: Lock | None = None,
     retry_failed: bool = False,
+    seconds: Mapping[int, float] | None = None,
     is_idle: Callable[[], bool] = lambda: True,
     is_stopping: Callable[[], bool] = lambda: False,
 ) -> None:
     """Measure all that is not finished yet; with `retry_failed`, failures count as not finished.
 
-    A time budget is for so many `rounds` of the same size, of which this is the first. When `is_stopping`
-    says so, the test case in progress is the last one. Launches inherit `lock`, if given. Ranks that take all
-    cores begin to measure when `is_idle` says that this process no longer works on them. Raises InputError
-    for a missing launcher, MeasurementError if the batch system ends our job.
+    A time budget is for so many `rounds` of the same size, of which this is the first. It decides how long a
+    test case may take in a launch, or `seconds` do, by point: their rules decide for others. When
+    `is_stopping` says so, the test case in progress is the last one. Launches inherit `lock`, if given. Ranks
+    that take all cores begin to measure when `is_idle` says that this process no longer works on them. Raises
+    InputError for a missing launcher, MeasurementError if the batch system ends our job.
     """
     make_folder(folder / "records")
     done = {key: end for key, end in finished(folder).items() if not (retry_failed and is_failure(end))}
@@ -103,36 +104,23 @@ def run_campaign(
     if jobs:
         spread = spread_of(plan, jobs)
         words = (*estimate(plan, jobs, setup), *spread_words(spread))
-        seconds = expected_seconds(jobs, setup) if plan.time_budget is None else None
-        listener(CampaignBegins(words, remaining, tuple(jobs), seconds))
+        expected = expected_seconds(jobs, setup) if plan.time_budget is None else None
+        listener(CampaignBegins(words, remaining, tuple(jobs), expected))
     else:
         words = (f"all was measured before ({counted(len(done), 'measurement')}): nothing is measured again",)
         listener(CampaignBegins(words, 0))
     for index, job in enumerate(jobs):
         if index == 0 or job.launch != jobs[index - 1].launch:
-            budget = _await(spread, job.launch, budget, listener, is_stopping)
+            budget = await_launch(spread, job.launch, budget, listener, is_stopping)
         if is_stopping():
             return
-        seen = (lessons, listener, lock, is_idle, is_stopping)
+        seen = (lessons, listener, lock, is_idle, is_stopping, seconds)
         left = _run_job(_Job(folder, plan, campaign.seed, setup, job, budget, remaining, *seen))
         remaining -= len(job.points) - left
         if budget.is_over and remaining > 0:
             launches = {later.launch for later in jobs[index + (left == 0) :]}
             listener(BudgetSpent(remaining, len(launches), folder))
             return
-
-
-def _await(
-    spread: Spread, launch: int, budget: Budget, listener: Listener, is_stopping: Callable[[], bool]
-) -> Budget:
-    """Wait until a launch may begin, and return the budget, in which no wait counts."""
-    seconds = spread.seconds_until(launch)
-    if seconds <= 0 or budget.is_over:
-        return budget
-    while (left := spread.seconds_until(launch)) > 0 and not is_stopping():
-        listener(Waits(launch, left))
-        time.sleep(min(_WAIT_SECONDS, left))
-    return msgspec.structs.replace(budget, began=budget.began + seconds)
 
 
 def is_failure(end: End) -> bool:
@@ -165,6 +153,13 @@ class _Job(Struct, frozen=True):
     lock: Lock | None
     is_idle: Callable[[], bool]
     is_stopping: Callable[[], bool]
+    seconds: Mapping[int, float] | None  # that points may take; None: the budget decides
+
+    def most_seconds(self, point: PlannedPoint) -> float | None:
+        """How long a point may take in this launch; None: what its rule says."""
+        if self.seconds is None:
+            return self.budget.most_seconds(self.remaining)
+        return self.seconds.get(point.point)
 
 
 def _run_job(job: _Job) -> int:
@@ -212,8 +207,8 @@ def _given(job: _Job, points: list[PlannedPoint]) -> Iterator[Hold]:
     group = job.planned.group
     all_cores = group.ranks // (group.hosts or 1) * group.threads >= len(job.setup.machine.cores)
     try:
-        most_seconds = job.budget.most_seconds(job.remaining)
-        lines = "".join(point_line(point, job.setup.ops, most_seconds) + "\n" for point in points)
+        ops = job.setup.ops
+        lines = "".join(point_line(point, ops, job.most_seconds(point)) + "\n" for point in points)
         write_whole(words, lines.encode())
         if isinstance(job.plan.arrivals, tuple):
             write_whole(arrivals, arrival_lines(job.plan.arrivals).encode())

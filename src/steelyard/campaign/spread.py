@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from steelyard.base.units import format_duration, parse_seconds
+from steelyard.campaign.budget import Budget
 from steelyard.campaign.jobs import PlannedJob
 from steelyard.plan.plan import Plan
+
+_WAIT_SECONDS = 0.2  # between checks whether a wait is still wanted
 
 
 class Waits(Struct, frozen=True):
@@ -36,6 +40,23 @@ def spread_of(plan: Plan, jobs: Sequence[PlannedJob]) -> Spread:
     gap = 0.0 if plan.spread is None else parse_seconds(plan.spread) / plan.launches
     launches = dict.fromkeys(job.launch for job in jobs)
     return Spread(gap, time.monotonic(), {launch: place for place, launch in enumerate(launches)})
+
+
+def await_launch(
+    spread: Spread,
+    launch: int,
+    budget: Budget,
+    listener: Callable[[Waits], None],
+    is_stopping: Callable[[], bool],
+) -> Budget:
+    """Wait until a launch may begin, and return the budget, in which no wait counts."""
+    seconds = spread.seconds_until(launch)
+    if seconds <= 0 or budget.is_over:
+        return budget
+    while (left := spread.seconds_until(launch)) > 0 and not is_stopping():
+        listener(Waits(launch, left))
+        time.sleep(min(_WAIT_SECONDS, left))
+    return replace(budget, began=budget.began + seconds)
 
 
 def spread_words(spread: Spread) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from steelyard.base.diagnostic import ERROR, NOTE, WARNING, check
 from steelyard.base.plural import plural
 from steelyard.checks.evidence import Evidence, going_on, listed, sentences
 from steelyard.results.load import is_damaged
+from steelyard.results.precision import asked_of
 from steelyard.results.row import Row
 
 
@@ -75,6 +76,8 @@ def missing(seen: Evidence) -> str | None:
 def not_measured(seen: Evidence) -> str | None:
     """Find the launches that the plan has after the last one in which a test case has an end."""
     planned = seen.measured.campaign.plan.get("launches")
+    if asked_of(seen.measured.campaign) is not None:
+        return None  # the plan has the most launches, and rows say what they need
     last = min(planned, _MOST_LAUNCHES) if isinstance(planned, int) else 0
     return _without(seen, {row.point: set(range(_last(row) + 1, last + 1)) for row in seen.rows})
 

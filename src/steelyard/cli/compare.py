@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -79,8 +79,9 @@ def compare(options: CompareOptions) -> None:
     from steelyard.compare.arms import against
     from steelyard.compare.verdicts import compare as compare_rivals
 
+    rivals, by_turns, precision = _rivals(options)
     asked = question(options.false_alarm, options.least, options.margin, options.quantile)
-    rivals, by_turns = _rivals(options)
+    asked = replace(asked, precision=None if options.quantile else precision)
     if options.against is not None:
         rivals = against(rivals, options.against)
     found = compare_rivals(rivals, by_turns, asked)
@@ -130,11 +131,13 @@ def _percentage(option: str, percent: float, most: float = 10.0) -> float:
     return percent / 100
 
 
-def _rivals(options: CompareOptions) -> tuple[Rivals, bool]:
+def _rivals(options: CompareOptions) -> tuple[Rivals, bool, float | None]:
+    """Find the arms, whether they took turns, and the precision that their plan asks of ratios."""
     from steelyard.compare.arms import folder_factor, rivals_by, rivals_of
     from steelyard.compare.conditions import check_conditions
     from steelyard.records.campaign_file import read_campaign
     from steelyard.results.load import load
+    from steelyard.results.precision import asked_of
     from steelyard.results.quantiles import rows_at
 
     folders, despite = options.folders, options.despite.split(",") if options.despite else []
@@ -145,13 +148,13 @@ def _rivals(options: CompareOptions) -> tuple[Rivals, bool]:
         campaign = read_campaign(folders[0])
         by = options.by.replace("=", ".", 1) if options.by else folder_factor(campaign.plan)
         rows = rows_at(load(folders[0]), options.quantile)
-        return rivals_by(rows, by, despite, campaign.looks), True
+        return rivals_by(rows, by, despite, campaign.looks), True, asked_of(campaign)
     if options.by is not None:
         raise InputError("--by compares within one folder; give one folder, or leave --by out")
     if len({folder.resolve() for folder in folders}) < len(folders):
         raise InputError(f"'{folders[0]}' would be compared with itself; give another folder")
     each = {visible(str(folder)): rows_at(load(folder), options.quantile) for folder in folders}
-    return rivals_of(each, despite), False
+    return rivals_of(each, despite), False, None
 
 
 def write_junit(path: Path, title: str, points: Sequence[CaseVerdict], strict: bool) -> None:

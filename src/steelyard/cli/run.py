@@ -25,6 +25,7 @@ from steelyard.cli.bug import bugs_kept_in
 from steelyard.cli.console import err, say_aside, tell, tell_counted
 from steelyard.cli.export import check_format, write_measured
 from steelyard.cli.options import check_retry, listed, one_of
+from steelyard.cli.precise import measure_precisely
 from steelyard.cli.refine import measure_rounds
 from steelyard.cli.resume import folder_plan, is_resumed
 from steelyard.cli.run_options import RunOptions
@@ -45,7 +46,15 @@ from steelyard.plan.arguments import asked_plan
 from steelyard.plan.arms import read_arms, with_arms
 from steelyard.plan.arrivals import read_arrivals
 from steelyard.plan.like import THEIR_OPTIONS
-from steelyard.plan.plan import MOST_LAUNCHES, Plan, budget_seconds, check_durations
+from steelyard.plan.plan import (
+    MOST_LAUNCHES,
+    MOST_PRECISE,
+    USUAL_LAUNCHES,
+    Plan,
+    budget_seconds,
+    check_durations,
+    check_precision,
+)
 from steelyard.plan.resolve import resolve
 from steelyard.plan.settings import read_around, unread
 from steelyard.records.campaign_file import AROUND, CampaignFile, PlannedMethod, PlannedOp
@@ -53,7 +62,7 @@ from steelyard.records.command_line import command, resumed
 from steelyard.system.machine import read_machine
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from steelyard.base.diagnostic import Diagnostic
     from steelyard.show.overview import ReadFolder
@@ -133,7 +142,7 @@ def planned(options: RunOptions) -> Plan:
     given = {name: getattr(options, name) for name in ("launches", "launcher", "yield_", "clock", "sync")}
     given |= {
         name: getattr(options, name)
-        for name in ("paths", "keep", "time_budget", "spread", "hang_after", "seed")
+        for name in ("paths", "keep", "precision", "time_budget", "spread", "hang_after", "seed")
     }
     given |= {"mpi": listed(options.mpi) or None, "oversubscribe": options.oversubscribe or None}
     given |= {"refine": options.refine or None}
@@ -146,7 +155,10 @@ def planned(options: RunOptions) -> Plan:
         raise InputError(f"--launches {options.launches} is too many; give at most {MOST_LAUNCHES}")
     changes = {name: value for name, value in given.items() if value is not None}
     plan = msgspec.structs.replace(plan, **changes)
+    if plan.precision and options.launches is None and plan.launches == USUAL_LAUNCHES:
+        plan = msgspec.structs.replace(plan, launches=MOST_PRECISE)
     check_durations(plan)
+    check_precision(plan)
     return plan
 
 
@@ -193,13 +205,16 @@ def measure(
             tell(f"note: {note}")
         imports = ImportsAhead()  # while the first launch starts
 
-        def launch(plan: Plan, campaign: CampaignFile, rounds: int) -> None:
+        def launch(
+            plan: Plan, campaign: CampaignFile, rounds: int, seconds: Mapping[int, float] | None = None
+        ) -> None:
             with listening(err(), plan.launches, budget_seconds(plan)) as listener:
                 run_campaign(
                     *(folder, plan, campaign, setup, listener),
                     rounds=rounds,
                     lock=lock,
                     retry_failed=retry_failed,
+                    seconds=seconds,
                     is_idle=imports.is_idle,
                     is_stopping=is_stopping,
                 )
@@ -208,7 +223,10 @@ def measure(
 
         try:
             with stopped_gently() as is_stopping:
-                measure_rounds(folder, plan, campaign, launch)
+                if plan.precision:
+                    measure_precisely(folder, plan, campaign, launch)
+                else:
+                    measure_rounds(folder, plan, campaign, launch)
         finally:
             from steelyard.export.formats import write_results
 

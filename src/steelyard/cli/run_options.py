@@ -186,7 +186,18 @@ class RunOptions:
     ] = None
     launches: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="number of launches; default: 10, or the plan's"),
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="number of launches; default: 10, or the plan's; with --precision the most: default 200",
+        ),
+    ] = None
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PERCENT",
+            help="add launches until ± of each time, or of the ratio of arms, is at most that: 2%",
+        ),
     ] = None
     placement: Annotated[
         str | None,

@@ -7,9 +7,10 @@ one-sided tests: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from steelyard.compare.needed import Estimated, Prospect, doubt, launches_needed
+from steelyard.compare.needed import Estimated, Prospect, doubt, launches_needed, launches_precise
+from steelyard.results.row import half_of
 
 SLOWER, FASTER, LITTLE, SAME, CANNOT_TELL = "slower", "faster", "changed a little", "same", "cannot tell"
 FALSE_ALARM = 0.01  # of a whole comparison if nothing differs
@@ -19,14 +20,16 @@ MARGIN = 0.05  # the greatest that may be ignored
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Parameters of a comparison: its false alarms, the least difference that matters, the
-    largest to ignore, and the quantile of launches that is compared; None: their medians.
+    """Parameters of a comparison: its false alarms, the least difference that matters, the largest to ignore,
+    the quantile of launches that is compared (None: their medians), and the half-width of ratios that the
+    plan asks for, if it does.
     """
 
     false_alarm: float = FALSE_ALARM
     least: float = LEAST
     margin: float = MARGIN
     quantile: float | None = None
+    precision: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,8 @@ class Answer:
 
     `ratio` is the time of B over that of A, `low`..`high` its interval, which holds for all test cases
     together. `p` is adjusted for the family, None without a test. `launches_needed` is the number for each
-    arm that would decide, None if no number is known to help.
+    arm that would decide, None if no number is known to help. `precise`: is the interval as narrow as the
+    plan asks? `launches_precise` is the number for each arm that would make it so.
     """
 
     verdict: str
@@ -45,6 +49,8 @@ class Answer:
     p: float | None
     launches_needed: int | None = None
     why: str = ""
+    precise: bool | None = None
+    launches_precise: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +82,18 @@ class Contrast:
 
 def answer(seen: Contrast, asked: Question) -> Answer:
     """Answer for one test case."""
+    said = _verdict(seen, asked)
+    half = half_of(said.ratio, said.low, said.high)
+    if asked.precision is None or half is None:
+        return replace(said, precise=None if asked.precision is None else False)
+    if half <= asked.precision:
+        return replace(said, precise=True)
+    known = _prospect(seen, asked)
+    needed = None if known is None else launches_precise(known, math.log1p(asked.precision))
+    return replace(said, precise=False, launches_precise=needed)
+
+
+def _verdict(seen: Contrast, asked: Question) -> Answer:
     if not math.isfinite(seen.estimate):
         return Answer(CANNOT_TELL, None, None, None, None, why="fewer than two pairs of launches")
     ends = (math.exp(seen.estimate), math.exp(seen.low), math.exp(seen.high))
@@ -99,11 +117,17 @@ def _why(seen: Contrast) -> str:
 
 def _needed(seen: Contrast, asked: Question) -> int | None:
     """Estimate how many launches would decide, if the present ones do not; None if no number is known to."""
+    known = _prospect(seen, asked)
+    return None if known is None else launches_needed(known, math.log1p(asked.margin))
+
+
+def _prospect(seen: Contrast, asked: Question) -> Prospect | None:
+    """Make what is known of launches to come; None where more of them do not help."""
     half = max(seen.high - seen.estimate, seen.estimate - seen.low)
     middle, plain_half = (seen.plain_low + seen.plain_high) / 2, (seen.plain_high - seen.plain_low) / 2
     if not seen.by_turns or not 0 < half < math.inf or not plain_half < math.inf or seen.alike:
         return None
-    known = Prospect(
+    return Prospect(
         told=Estimated(seen.estimate, seen.error, half),
         same=Estimated(middle, seen.error * plain_half / half, plain_half * doubt(seen.modes, seen.pairs)),
         pairs=seen.pairs,
@@ -111,4 +135,3 @@ def _needed(seen: Contrast, asked: Question) -> int | None:
         family=seen.family,
         false_alarm=asked.false_alarm,
     )
-    return launches_needed(known, math.log1p(asked.margin))

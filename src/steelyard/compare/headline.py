@@ -22,7 +22,7 @@ from steelyard.models.ranking import Ranking, Way
 from steelyard.models.ratios import rival_ratios
 from steelyard.records.campaign_file import UNSET
 from steelyard.records.kinds import WORK
-from steelyard.results.row import NOT_YET, Row
+from steelyard.results.row import NOT_YET, Row, half_of
 from steelyard.show.model_facts import model_sentences
 from steelyard.show.op_facts import (
     MPI_FAMILY,
@@ -35,7 +35,7 @@ from steelyard.show.op_facts import (
 )
 from steelyard.show.rivals import ratio_words
 from steelyard.show.row_words import NOISY
-from steelyard.show.words import half_of, row_name, why_words
+from steelyard.show.words import row_name, why_words
 
 MOST_OPS = 3  # that have a sentence of their own in a comparison; more are summed up by families
 MOST_SENTENCES = 8  # of a headline; the tables have the rest

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from steelyard.base.errors import InputError
 from steelyard.results.row import Row, has_time
 
 _LONG = 10.0  # times the usual gap between the launches of a pair; beyond, they are no neighbours
@@ -40,3 +41,18 @@ def strangers(case: Sequence[Row], among: Sequence[Sequence[Row]]) -> frozenset[
 
 def _began(row: Row) -> dict[int, int]:
     return {one.launch: one.began_unix_ns for one in row.launches if one.began_unix_ns and has_time(one)}
+
+
+def refuse_copies(cases: Sequence[Sequence[Row]], arms: Sequence[str]) -> None:
+    """Raise InputError for a folder with the launches of the first: it is the same measurement."""
+    first, *others = ([_launches_of(case[k]) for case in cases] for k in range(len(arms)))
+    for name, launches in zip(arms[1:], others, strict=True):
+        if launches == first and all(launches):
+            raise InputError(
+                f"'{name}' holds the launches of '{arms[0]}', as a copy does; give another folder"
+            )
+
+
+def _launches_of(row: Row) -> list[tuple[int, float | None]]:
+    """List the begin and the time of each launch; nothing if records do not have the begin."""
+    return [(one.began_unix_ns, one.median) for one in row.launches if one.began_unix_ns]

@@ -25,7 +25,7 @@ from steelyard.show.sheet import (
     words,
 )
 from steelyard.show.short_names import short_names
-from steelyard.show.words import ratio_span
+from steelyard.show.words import half_words, needs_words, percent_words, ratio_span, rounded
 
 _TONES = {SLOWER: BAD, FASTER: PLAIN, LITTLE: WARN, SAME: PLAIN, CANNOT_TELL: DIM}
 _NAMED = 3  # sizes of an op in a sentence; more are given as a range
@@ -48,7 +48,7 @@ def verdict_sheet(found: Verdicts, margin: float) -> Sheet:
     for op in dict.fromkeys(one.op for one in found.points):
         mine = [one for one in found.points if one.op == op]
         whole = [one for one in found.ops if one.op == op] if len(mine) > len(found.arms) - 1 else []
-        lines += [_line(one, several, margin) for one in (*mine, *whole)]
+        lines += [_line(one, several, margin, found.precision) for one in (*mine, *whole)]
     said = (words("op"), words("test case"), *([words("arm")] if several else []))
     columns = (*said, number("bytes"), number("ratio", True))
     sheet = Sheet(
@@ -68,12 +68,12 @@ def interval_words(level: float, quantile: float | None = None) -> str:
     return f"ratio of the launches' {of}, with simultaneous {100 * level:g} % intervals"
 
 
-def _line(one: CaseVerdict, several: bool, margin: float) -> Line:
+def _line(one: CaseVerdict, several: bool, margin: float, precision: float | None) -> Line:
     numbers = ratio_span(one.ratio, one.low, one.high)
     verdict = verdict_words(one.verdict, margin)
     arm = (one.b,) if several else ()
     first = (one.op, one.what, *arm, one.size or NOTHING)
-    return Line((*first, *numbers, verdict, _remark(one)), _TONES[one.verdict])
+    return Line((*first, *numbers, verdict, _remark(one, precision)), _TONES[one.verdict])
 
 
 def verdict_words(verdict: str, margin: float) -> str:
@@ -81,7 +81,13 @@ def verdict_words(verdict: str, margin: float) -> str:
     return f"same within {100 * margin:g} %" if verdict == SAME else verdict
 
 
-def _remark(one: CaseVerdict) -> str:
+def _remark(one: CaseVerdict, precision: float | None) -> str:
+    if precision is not None and one.precise is not None:
+        precise = f"{percent_words(precision)} reached"
+        if not one.precise:
+            half = half_words(one.ratio, one.low, one.high)
+            precise = f"±{half}, {needs_words(precision, one.launches_precise, None)}"
+        return ", ".join(text for text in (one.why, precise) if text)
     needed = f"about {rounded(one.launches_needed)} launches would decide" if one.launches_needed else ""
     return ", ".join(text for text in (one.why, needed) if text)
 
@@ -158,12 +164,6 @@ def _factor(those: list[CaseVerdict], verdict: str) -> str:
         return ""
     low, high = map(format_factor, (ratios[0], ratios[-1]))
     return f" ({low} times as long)" if low == high else f" ({low} to {high} times as long)"
-
-
-def rounded(count: int) -> int:
-    """Round up to two figures: 1063 becomes 1100."""
-    unit = int(10 ** max(0, len(str(count)) - 2))
-    return -(-count // unit) * unit
 
 
 def _needed(those: list[CaseVerdict]) -> str:

@@ -26,7 +26,7 @@ from steelyard.compare.answer import (
 from steelyard.compare.arms import Rivals
 from steelyard.compare.conditions import differing
 from steelyard.compare.contrasts import answers_of
-from steelyard.compare.neighbours import strangers
+from steelyard.compare.neighbours import refuse_copies, strangers
 from steelyard.results.row import Row, has_no_time, has_time
 from steelyard.show.labels import row_labels, told_by_op
 from steelyard.stats.looks import compare_looks
@@ -43,6 +43,8 @@ class CaseVerdict(Struct, frozen=True, kw_only=True):
     `ratio` is the time of `b` over that of `a`; `low`..`high` hold for all test cases of the comparison
     together; `p` is adjusted for all of them. `what` distinguishes it from others of its op and size: `4
     ranks`. `sized` distinguishes an op without a size from 0 bytes.
+    `precise`: is the interval as narrow as the plan asks, None if it does not ask? `launches_precise` would
+    make it so.
     """
 
     op: str
@@ -61,6 +63,8 @@ class CaseVerdict(Struct, frozen=True, kw_only=True):
     why: str
     what: str = ""
     sized: bool = True
+    precise: bool | None = None
+    launches_precise: int | None = None
 
     @property
     def size(self) -> str:
@@ -86,6 +90,7 @@ class Verdicts(Struct, frozen=True, kw_only=True):
     measure, `failed` those of which launches failed, with the arm and the reason. `despite` are the
     conditions in which arms differ and are compared nevertheless, with values. `level` is the probability
     that all intervals hold together. `quantile` of launches is what is compared; None: their medians.
+    `precision` is the half-width of ratios that the plan asks for.
     """
 
     verdict: str
@@ -103,6 +108,7 @@ class Verdicts(Struct, frozen=True, kw_only=True):
     despite: tuple[str, ...] = ()
     level: float = 0.99
     quantile: float | None = None
+    precision: float | None = None
 
 
 def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> Verdicts:
@@ -117,7 +123,7 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
         text = f"no test case can be compared{f': {first.words}; {first.remedy}' if first else ''}"
         raise OtherConditionsError(text) if first and first.conditions else InputError(text)
     if not by_turns:
-        _refuse_copies(usable, rivals.arms)
+        refuse_copies(usable, rivals.arms)
     apart = [strangers(case, usable) for case in usable] if by_turns else [frozenset[int]()] * len(usable)
     base, *others = rivals.arms
     family = (len(usable) + len({case[0].op for case in usable})) * rivals.comparisons
@@ -126,7 +132,7 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
     pairs = 0
     for k, name in enumerate(others, 1):
         # Bonferroni over the arms: each comparison with the first keeps its share of the false alarms
-        share = Question(asked.false_alarm / rivals.comparisons, asked.least, asked.margin)
+        share = replace(asked, false_alarm=asked.false_alarm / rivals.comparisons)
         design = apart if by_turns else None
         found, of_ops, n = _against(usable, k, (base, name), design, share, rivals.looks, seed)
         points += found
@@ -148,22 +154,8 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
         despite=_despite(usable, rivals),
         level=1 - asked.false_alarm,
         quantile=asked.quantile,
+        precision=asked.precision,
     )
-
-
-def _refuse_copies(cases: Sequence[Sequence[Row]], arms: Sequence[str]) -> None:
-    """Raise InputError for a folder with the launches of the first: it is the same measurement."""
-    first, *others = ([_launches_of(case[k]) for case in cases] for k in range(len(arms)))
-    for name, launches in zip(arms[1:], others, strict=True):
-        if launches == first and all(launches):
-            raise InputError(
-                f"'{name}' holds the launches of '{arms[0]}', as a copy does; give another folder"
-            )
-
-
-def _launches_of(row: Row) -> list[tuple[int, float | None]]:
-    """List the begin and the time of each launch; nothing if records do not have the begin."""
-    return [(one.began_unix_ns, one.median) for one in row.launches if one.began_unix_ns]
 
 
 def _promise(rivals: Rivals, by_turns: bool, asked: Question) -> str:
@@ -352,6 +344,8 @@ def _verdict(
         verdict=said.verdict,
         launches_needed=said.launches_needed,
         why=said.why,
+        precise=said.precise,
+        launches_precise=said.launches_precise,
         what=what,
         sized=row.sized or row.bytes > 0,
     )

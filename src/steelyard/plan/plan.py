@@ -15,7 +15,7 @@ from msgspec import Struct
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular
 from steelyard.base.foreign import shortened
-from steelyard.base.units import parse_seconds
+from steelyard.base.units import parse_percent, parse_seconds
 from steelyard.plan.arrivals import Delays, read_arrivals
 from steelyard.plan.axis import PlanAxis
 from steelyard.plan.exclude import Exclude
@@ -28,6 +28,8 @@ MOST_SECONDS = (
 )
 
 MOST_LAUNCHES = 10_000  # some hours of nothing but starting
+USUAL_LAUNCHES = 10
+MOST_PRECISE = 200  # launches with a precision, if no other number is given: narrower by 5 than ten
 _MOST_BYTES = 1 << 20  # of a file; the longest that ships has 8 KiB
 _MOST_QUOTED = 100  # letters of a key, in a sentence
 
@@ -97,7 +99,8 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     include: tuple[str, ...] = ()  # other plans, whose measures come first; empty after they are read
     name: str = "run"
     summary: str = ""
-    launches: int = 10
+    launches: int = USUAL_LAUNCHES
+    precision: str | None = None  # of each time, or ratio of arms: launches are added until ± is so narrow
     time_budget: str | None = None
     spread: str | None = None  # launches begin evenly over this time; waits do not count for the budget
     mpi: tuple[str, ...] = ()  # names or paths; none: the default
@@ -217,6 +220,16 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
+def check_precision(plan: Plan) -> None:
+    """Raise InputError, with the key, for a percentage that is none, or that cannot be asked of this plan."""
+    try:
+        parse_percent(plan.precision or "50%")
+    except InputError as error:
+        raise InputError(f"precision: {error}") from None
+    if plan.precision and plan.refine:
+        raise InputError("precision and refine both decide what is measured next; leave one of them out")
+
+
 def check_durations(plan: Plan) -> None:
     """Raise InputError, with the key, for a time that is none."""
     for key in ("hang_after", "time_budget", "spread"):
@@ -234,7 +247,10 @@ def budget_seconds(plan: Plan) -> float | None:
 
 
 # Keys that may differ when a campaign is resumed: how much is measured, not what or how.
-_FREE = ("name", "summary", "launches", "time_budget", "spread", "hang_after", "refine", "stage")
+_FREE = (
+    *("name", "summary", "launches", "precision", "time_budget"),
+    *("spread", "hang_after", "refine", "stage"),
+)
 _NOT_GIVEN: tuple[Any, ...] = (None, [], {})  # an older plan does not have the key
 
 

@@ -392,17 +392,3 @@ def _thread_levels(measure: Measure, op: Op) -> tuple[str | None, ...]:
 def _no_param(key: str, selected: Sequence[str], known: Iterable[str]) -> str:
     of = selected[0] if len(selected) == 1 else f"{selected[0]}, ... {selected[-1]}"
     return f"neither {of}, nor the method, nor the stop rule has a parameter '{key}'{nearest(key, known)}"
-
-
-def point_line(point: PlannedPoint, ops: Ops, most_seconds: float | None) -> str:
-    """Write a point for the engine, `point=3 op=mpi.bcast bytes=8 ...`."""
-    words: dict[str, object] = {"point": point.point, "op": point.op}
-    if ops.all[point.op].sized:
-        words["bytes"] = point.bytes
-    words |= {"threads": point.threads, "method": point.method, "rule": point.rule}
-    capped = {row.name for row in ops.rules[point.rule].params}
-    if most_seconds is not None and "most_seconds" in capped:  # the point's own, below, comes later and wins
-        words["most_seconds"] = f"{most_seconds:.6g}"
-    params = {**point.params, **point.method_params, **point.rule_params}
-    words |= {key: value if isinstance(value, str) else repr(float(value)) for key, value in params.items()}
-    return " ".join(f"{key}={value}" for key, value in words.items())

@@ -73,6 +73,13 @@ def has_no_time(one: RowLaunch) -> bool:
     return one.median is not None and one.median <= 0
 
 
+def half_of(value: float | None, low: float | None, high: float | None) -> float | None:
+    """Compute half of an interval, its larger side, relative to its value; None without one."""
+    if value is None or low is None or high is None or value <= 0:
+        return None
+    return max(value - low, high - value) / value
+
+
 class Row(Struct, frozen=True, kw_only=True):
     """A point over all launches. Times in ns per operation; None for no value.
 

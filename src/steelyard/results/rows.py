@@ -22,6 +22,7 @@ from steelyard.results.facets import FACETS, Samples
 from steelyard.results.load import Measured, PointLaunch, PointLaunches, load
 from steelyard.results.overhead import with_overheads
 from steelyard.results.phases import communication_share
+from steelyard.results.precision import with_precision
 from steelyard.results.roofs import with_roofs
 from steelyard.results.row import NOT_YET, Row, RowLaunch
 from steelyard.results.states import Interference, interference_in, is_disturbed
@@ -61,7 +62,7 @@ def rows_of(measured: Measured, level: float = 0.95, mapped: Mapper = serially) 
 
     points = with_same_answers(measured.points)
     rows = mapped(make, points, _CELL_SECONDS * sum(len(point.cells) for point in points))
-    return with_roofs(with_overheads(tuple(rows), level))
+    return with_precision(with_roofs(with_overheads(tuple(rows), level)), measured)
 
 
 def _named(measured: Measured) -> frozenset[str]:

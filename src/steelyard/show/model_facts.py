@@ -13,11 +13,11 @@ from steelyard.models.growth import Growth
 from steelyard.models.loggp import LEAST_JUMP, LogModel, LogPiece
 from steelyard.models.made import FLOOR, GROWTH, MESSAGES, OVERHEADS, Made
 from steelyard.models.overheads import Overheads
+from steelyard.results.row import half_of
 from steelyard.show.log_sheets import LEAST_SIZES
 from steelyard.show.op_facts import mpi_words
 from steelyard.show.rivals import ratio_words
 from steelyard.show.row_words import NOISY
-from steelyard.show.words import half_of
 from steelyard.stats import Interval
 
 _LEAST_LAUNCHES = 5  # that jump the same way: by chance in 1 of 16 cases

@@ -12,10 +12,9 @@ from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes
 from steelyard.records.kinds import BANDWIDTH, COLLECTIVE, INSTRUMENT, LATENCY, PATTERN, RATE, WORK
 from steelyard.results.facets import Cores, Rate
-from steelyard.results.row import Row
+from steelyard.results.row import Row, half_of
 from steelyard.show.labels import row_labels
 from steelyard.show.row_words import NOISY, bandwidth_words, rate_words, value_words
-from steelyard.show.words import half_of
 
 MOST_OPS = 4  # of a family that a sentence names
 USUAL_SIZE = 8  # bytes: the small message that people quote

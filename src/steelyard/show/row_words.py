@@ -10,6 +10,7 @@ from steelyard.records.kinds import MPI
 from steelyard.results.facets import (
     LibraryHints,
     Modes,
+    Precise,
     Ranks,
     Rate,
     Roof,
@@ -18,10 +19,17 @@ from steelyard.results.facets import (
     Together,
     Windows,
 )
-from steelyard.results.row import Row
+from steelyard.results.row import Row, half_of
 from steelyard.show.method_words import AT_LEAST, AT_MOST, bound_sign, method_details, sees_ranks
 from steelyard.show.sheet import NOTHING
-from steelyard.show.words import half_of, half_words, interval_words, mode_unit, mode_value_words
+from steelyard.show.words import (
+    half_words,
+    interval_words,
+    mode_unit,
+    mode_value_words,
+    needs_words,
+    percent_words,
+)
 
 YIELDS = 0.01  # sched_yield per operation: fewer are not mentioned
 ALIKE = 0.01  # p that launches are in random order: by chance, one row in a hundred is named
@@ -91,13 +99,14 @@ def _remarks(row: Row, launches: int) -> Iterator[Remark]:
         yield Remark(OTHER, row.why)
     if row.median is None:
         return
+    yield from _precise_words(row)
     yield from _mode_words(row)
     if row.alike_p is not None and row.alike_p <= ALIKE:
         yield Remark("alike", "neighbouring launches alike")
     yield from _group_words(row)
     if "DRIFT" in row.flags:
         yield Remark("drift", "drifts")
-    if 0 < row.launch_count < launches and row.status == "ok":
+    if 0 < row.launch_count < launches and row.status == "ok" and row.get(Precise).precision is None:
         yield Remark("fewer", f"measured in {row.launch_count} of {launches} launches")
     if unclosed := ended_badly(row):
         yield Remark("ending", _unclosed_words(row, unclosed))
@@ -150,6 +159,17 @@ def _group_words(row: Row) -> Iterator[Remark]:
     for kind, count, words in counts:
         if count:
             yield Remark(kind, f"{count} {words}{' only' if count < FEW else ''}")
+
+
+def _precise_words(row: Row) -> Iterator[Remark]:
+    """Say `reached`, or `2 % needs about 40 launches (3 min)`, where a precision is asked for."""
+    found = row.get(Precise)
+    if found.precision is None:
+        return
+    if found.precision_reached:
+        yield Remark("reached", f"{percent_words(found.precision)} reached")
+    else:
+        yield Remark(OTHER, needs_words(found.precision, found.precision_launches, found.precision_seconds))
 
 
 def _noisy_words(row: Row) -> Iterator[Remark]:

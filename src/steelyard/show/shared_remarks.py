@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from steelyard.base.cpulist import cpu_set
 from steelyard.base.units import format_factor
-from steelyard.results.facets import Ranks, Roof, Samples, Together
+from steelyard.results.facets import Precise, Ranks, Roof, Samples, Together
 from steelyard.results.row import Row
 from steelyard.show.row_words import NOISY, Remark, ended_badly
+from steelyard.show.words import percent_words
 
 LEAST = 3  # rows that share a remark before a note replaces it
 MOST = 0.5  # ... and the least fraction of the rows
@@ -98,6 +99,10 @@ def _hosts(rows: Sequence[Row], where: str) -> str:
     return f"{counts} hosts took turns in {where}: ± is for other such hosts, too, and few make it wide"
 
 
+def _reached(rows: Sequence[Row], where: str) -> str:
+    return f"± is {percent_words(rows[0].get(Precise).precision or 0)} or less, as asked, in {where}"
+
+
 def _carried(rows: Sequence[Row], where: str) -> str:
     return f"messages went by {' or '.join(dict.fromkeys(row.transport or '' for row in rows))} in {where}"
 
@@ -123,6 +128,9 @@ def _span(values: Sequence[float], words: Callable[[float], str]) -> str:
 
 # Kind of a remark -> the note on the rows that have it, and on how many they are.
 _SHARED: dict[str, Callable[[Sequence[Row], str], str]] = {
+    "reached": lambda rows, where: (
+        f"± is {percent_words(rows[0].get(Precise).precision or 0)} or less, as asked, in {where}"
+    ),
     "slow": _slow,
     "fewer": _fewer,
     "few": _few,

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import re
 
-from steelyard.base.units import format_bytes, format_rate, format_ratio, format_time, format_values
+from steelyard.base.units import (
+    format_bytes,
+    format_duration,
+    format_rate,
+    format_ratio,
+    format_time,
+    format_values,
+)
 from steelyard.results.facets import Beyond, Modes
 from steelyard.results.facets.modes import RowMode
-from steelyard.results.row import Row
+from steelyard.results.row import Row, half_of
 from steelyard.show.sheet import NOTHING
 
 _KIND = re.compile(r"^(unsupported|input): (rank \d+: )?")  # what precedes the reason in a skipped test case
@@ -173,13 +180,6 @@ def relative_words(row: Row) -> str:
     return f"−{_figures(below)} +{_figures(above)} %"
 
 
-def half_of(value: float | None, low: float | None, high: float | None) -> float | None:
-    """Compute half of an interval, its larger side, relative to its value; None without one."""
-    if value is None or low is None or high is None or value <= 0:
-        return None
-    return max(value - low, high - value) / value
-
-
 def half_words(value: float | None, low: float | None, high: float | None) -> str:
     """Format that half, `3 %`; a dash without one."""
     half = half_of(value, low, high)
@@ -190,6 +190,25 @@ def half_words(value: float | None, low: float | None, high: float | None) -> st
 
 def _figures(percent: float) -> str:
     return f"{percent:.0f}" if percent >= 9.5 else f"{percent:.1f}" if percent >= 0.095 else f"{percent:.1g}"
+
+
+def percent_words(fraction: float) -> str:
+    """Write `2 %`, `0.5 %`."""
+    return f"{100 * fraction:.3g} %"
+
+
+def rounded(count: int) -> int:
+    """Round up to two figures: 1063 becomes 1100."""
+    unit = int(10 ** max(0, len(str(count)) - 2))
+    return -(-count // unit) * unit
+
+
+def needs_words(asked: float, launches: int | None, seconds: float | None) -> str:
+    """Write `2 % needs about 40 launches (3 min)`."""
+    if launches is None:
+        return f"{percent_words(asked)} is out of reach"
+    time = f" ({format_duration(seconds)})" if seconds else ""
+    return f"{percent_words(asked)} needs about {rounded(launches)} launches{time}"
 
 
 def time_words(value: float | None) -> str:

@@ -359,7 +359,7 @@ def _signed_rank_pair(count: int, level: float) -> tuple[int, float] | None:
 
 def _ranked(data: FloatArray, level: float) -> Estimate | None:
     """Find the median with the narrowest symmetric pair of order statistics that covers `level`, or None."""
-    found = _rank_pair(int(data.size), level)
+    found = rank_pair(int(data.size), level)
     if found is None:
         return None
     ordered, (left_out, covered) = np.sort(data), found
@@ -368,7 +368,7 @@ def _ranked(data: FloatArray, level: float) -> Estimate | None:
 
 
 @functools.lru_cache
-def _rank_pair(count: int, level: float) -> tuple[int, float] | None:
+def rank_pair(count: int, level: float) -> tuple[int, float] | None:
     """Find how many values to leave out at either end, the most for that level, and the coverage."""
     from scipy.special import bdtr
 

@@ -12,18 +12,23 @@ a factor, so that they are few; simulations in docs/analysis/precision.md show w
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
+from steelyard.stats.interval import rank_pair, t_quantile
 from steelyard.stats.swaps import Swapped, compare_arms, least_pairs
 
 FIRST_SHARE = 0.8  # of the false alarms, for the first look: the least p of eight pairs, 0.78 %, still counts
 FIRST_LOOK = 8  # launches: fewer see too little of modes and tails to say when it is enough
 GROWTH = 1.25  # from look to look
+SURE = 1.25  # times the scatter that was seen: then 80 % of what is named is enough
+MOST_NAMED = 10_000  # launches: more is no advice
 
 
 def share_of(looks: Sequence[int], launches: int) -> float:
@@ -51,6 +56,28 @@ def looks_until(most: int, first: int = FIRST_LOOK) -> Iterator[int]:
         yield look
         look = max(look + 1, math.ceil(GROWTH * look - 1e-9))
     yield most
+
+
+def launches_for(asked: float, half: float, launches: int, level: float = 0.95) -> int | None:
+    """Estimate how many launches make half of an interval over launches as narrow as `asked`, which is wider
+    after so many; None for more than `MOST_NAMED`.
+
+    Order statistics lie so many deviations from the median (Blom, Statistical Estimates and Transformed
+    Beta-Variables, 1958, section 6.9); what is named is enough in 80 % of cases.
+    """
+    if not 0 < half < math.inf or launches < 2:
+        return None
+    deviation = SURE * half / _reach(launches, level)
+    counts = range(launches + 1, MOST_NAMED + 1)
+    return next((n for n in counts if deviation * _reach(n, level) <= asked), None)
+
+
+@functools.cache
+def _reach(launches: int, level: float) -> float:
+    """Compute half of the interval over normal launches, in standard deviations."""
+    if (found := rank_pair(launches, level)) is None:
+        return t_quantile(level, launches - 1) / math.sqrt(launches)
+    return float(-ndtri((found[0] + 1 - 0.375) / (launches + 0.25)))
 
 
 def compare_looks(

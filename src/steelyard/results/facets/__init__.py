@@ -12,6 +12,7 @@ from steelyard.results.facets.inside import Answered, Cores, Inside, LibraryHint
 from steelyard.results.facets.limits import Limits
 from steelyard.results.facets.messages import Messages, Progress
 from steelyard.results.facets.modes import Modes, RowMode
+from steelyard.results.facets.precise import Precise
 from steelyard.results.facets.ranks import Ranks
 from steelyard.results.facets.rate import Rate
 from steelyard.results.facets.roof import Roof
@@ -33,6 +34,7 @@ __all__ = [
     "Limits",
     "Messages",
     "Modes",
+    "Precise",
     "Progress",
     "Ranks",
     "Rate",
@@ -72,6 +74,7 @@ FACETS = (
     Limits,
     Ranks,
     Beyond,
+    Precise,
     Modes,
     Cores,
 )

@@ -146,3 +146,17 @@ def test_a_plan_that_is_measured_again_has_the_seed_that_was_drawn() -> None:
     assert again == msgspec.structs.replace(plan, seed=4711)
     with pytest.raises(InputError, match="holds no plan"):
         plan_of(CampaignFile(name="x", plan={"measure": 5}))
+
+
+def test_what_was_set_comes_before_what_follows_from_it() -> None:
+    """A variable that takes shared memory away unloads its libraries and is repeated by the MPI itself."""
+    before = {
+        "kernel": "6.1",
+        "library libm.so": "a",
+        "library vader.so": "b",
+        "btl": "^uct",
+        "library x": "c",
+    }
+    after = {"kernel": "6.2", "library libm.so": "z", "btl": "tcp", "library x": "c", "OMPI_MCA_btl": "tcp"}
+    names = [name for name, _, _ in differences(before, after)]
+    assert names == ["OMPI_MCA_btl", "kernel", "library libm.so", "btl", "library vader.so"]

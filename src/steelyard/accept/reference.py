@@ -98,9 +98,9 @@ def _case_words(one: CaseVerdict) -> str:
 
 
 def _set_differently(base: Weighed, own: Weighed) -> str:
-    """Name the different settings, variables and the library's own settings first, as a sentence."""
+    """Name the different settings, variables first, as a sentence."""
     before, now = (settings_of(one.measured.campaign.machine, one.measured.files) for one in (base, own))
-    found = differences(before, now)[::-1]
+    found = differences(before, now)
     named = "; ".join(f"{name} was {_cut(a)}, is {_cut(b)}" for name, a, b in found[:_MOST_NAMED])
     more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
     return f" Set differently: {named}{more}." if found else " No setting differs that is known."

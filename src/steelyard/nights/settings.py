@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ KnownSettings = Mapping[str, str]  # name, as in a sentence -> value; unknown on
 _MACHINE = {"kernel": "kernel", "os": "system", "hypervisor": "hypervisor", "memory_bytes": "memory in bytes"}
 _LIBRARY, _NETWORK, _BUILD = "library", "network", "engine build"
 _KINDS = (_LIBRARY, _NETWORK, _BUILD)  # older records lack them
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_\w")  # begins the name of a variable of the environment
 # Settings that each job finds, and their names.
 _JOB = {
     "governor": "frequency governor",
@@ -28,6 +30,11 @@ _JOB = {
     "LD_PRELOAD": "LD_PRELOAD",
     "LD_LIBRARY_PATH": "LD_LIBRARY_PATH",
 }
+
+
+_MPI_FACTS = ("MPI", "mpiexec", "MPI library", "thread level", "engine", "binding", "transport")
+_FACTS = frozenset((*_MACHINE.values(), *_JOB.values(), *_MPI_FACTS))
+_NONE = "-"  # no value
 
 
 def settings_of(machine: Mapping[str, Any], files: Sequence[JobFile]) -> KnownSettings:
@@ -55,18 +62,33 @@ def settings_of(machine: Mapping[str, Any], files: Sequence[JobFile]) -> KnownSe
 def differences(before: KnownSettings, after: KnownSettings) -> tuple[tuple[str, str, str], ...]:
     """Find the settings in which two nights differ: name, value before and after; `-` for none.
 
-    If the records of one night lack a kind of setting, it is no difference.
+    What somebody set or installed comes before what follows from it, see `_place`. If the records of one
+    night lack a kind of setting, it is no difference.
     """
     unknown = tuple(
         kind
         for kind in _KINDS
         if not all(any(name.startswith(kind) for name in one) for one in (before, after))
     )
-    return tuple(
-        (name, before.get(name, "-"), after.get(name, "-"))
+    found = (
+        (name, before.get(name, _NONE), after.get(name, _NONE))
         for name in dict.fromkeys((*before, *after))
         if before.get(name) != after.get(name) and not (unknown and name.startswith(unknown))
     )
+    return tuple(sorted(found, key=lambda one: _place(*one)))
+
+
+def _place(name: str, before: str, after: str) -> int:
+    """Say how early a reader looks for a difference: variables, facts of machine and MPI, libraries that were
+    exchanged, settings that the MPI states, libraries that were loaded in one night only.
+    """
+    if _VARIABLE.match(name):
+        return 0
+    if name in _FACTS or name.startswith((_NETWORK, _BUILD)):
+        return 1
+    if not name.startswith(_LIBRARY):
+        return 3
+    return 4 if _NONE in (before, after) else 2
 
 
 def _of_libraries(files: Sequence[JobFile]) -> dict[str, Iterable[object]]:

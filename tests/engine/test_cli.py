@@ -222,6 +222,7 @@ def test_help_is_for_people(steelyard: Steelyard, monkeypatch: pytest.MonkeyPatc
         ("mpi.bcast --batch slurm --account -x", "--account '-x' is no name; give letters"),
         ("mpi.bcast --partition b -m 8", "there is no -m here: sizes are"),
         ("mpi.bcast --json -x 8", "there is no -x here: warm-up ends"),
+        ("--like osu_latency -x 100 -i 1000", "there is no -x and no -i here: warm-up ends"),
         ("mpi.bcast --env -x", "--env -x is no"),
         ("-- -x", "there is no op '-x'"),
         ("--like osu_bw --bytes 1:1Ki", "'1:1Ki' is not a size; write bytes as 8, 1Ki, 4Mi or 2kB, a range"),
@@ -231,6 +232,34 @@ def test_options_of_other_suites_are_answered(steelyard: Steelyard, words: str, 
     said = steelyard("run", *words.split())
     assert (said.code, said.out) == (2, "")
     assert here in said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("osu_latency -m 1:64", "'osu_latency' is no command; type: steelyard run --like osu_latency"),
+        ("pingpong", "'pingpong' is no command; type: steelyard run --like PingPong"),
+        ("mpi.bcast -n 2", "'mpi.bcast' is no command; type: steelyard run mpi.bcast -n 2"),
+        ("quick", "'quick' is no command; type: steelyard run quick"),
+        (
+            "run osu_latency",
+            "'osu_latency' is a test of another suite and no op; type: steelyard run --like osu_latency",
+        ),
+        ("run allreduce", "type: steelyard run --like Allreduce; the op is mpi.allreduce"),
+        ("run triad", "there is no op 'triad'; did you mean 'mem.stream.triad'?"),
+        ("run stream", "'stream' is a suite whose programs are ops here; type: steelyard run 'mem.*'"),
+        ("run IMB-MPI1", "'IMB-MPI1' is a suite of "),
+        ("run --like IMB-MPI1 PingPong", "type: steelyard run --like PingPong"),
+        ("run --like osu_bw osu_bibw", "type: steelyard run --like osu_bw --like osu_bibw"),
+        ("run --like osu_bw mpi.bcast", "--like names what is run; leave mpi.bcast out"),
+    ],
+)
+def test_what_is_typed_at_a_first_try_is_answered_by_what_to_type(
+    steelyard: Steelyard, words: str, told: str
+) -> None:
+    said = steelyard(*words.split())
+    assert (said.code, said.out) == (2, "")
+    assert told in said.err.replace("\n  ", " ")
 
 
 def test_show_has_what_another_suite_would_print(steelyard: Steelyard, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import errno
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -19,7 +20,7 @@ from steelyard.cli.bug import results_folder_of
 from steelyard.cli.console import say, spell_all, tell
 from steelyard.cli.options import Command, lazy_group
 from steelyard.cli.start import ReaderLeftError
-from steelyard.records.command_line import resumed
+from steelyard.records.command_line import command, resumed, retyped
 
 _COMMANDS = {
     "run": Command(
@@ -75,10 +76,23 @@ _PLAN_HELP = "what a plan would measure, before anything runs"
 _UsageError: Any = typer.BadParameter.__base__  # typer does not export it
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+
+def _meant(words: Sequence[str]) -> str | None:
+    """Find what runs a word that stands in the place of a command: an op, a plan, another suite's test."""
+    from steelyard.plan.like import known_as
+    from steelyard.plan.shipped import shipped_plans
+
+    if (row := known_as(words[0])) is not None:
+        return command("run", like=row.name)
+    is_op_or_plan = "." in words[0] or words[0] in shipped_plans()
+    return retyped(["run", *words]) if is_op_or_plan else None
+
+
 mpi_app = typer.Typer(cls=lazy_group(_MPI), help=_MPI_HELP, **_STYLE)
 app = typer.Typer(
     name="steelyard",
-    cls=lazy_group(_COMMANDS),
+    cls=lazy_group(_COMMANDS, _meant),
     help="Measures MPI, Pthreads and OpenMP, and says how far each number can be trusted.",
     **_STYLE,
 )

@@ -104,9 +104,9 @@ def add_command(
             _format_options(self.get_params(ctx), ctx, formatter)
 
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-            for word in _no_values(self.params, args):
-                if (here := elsewhere.get(word)) is not None:
-                    raise InputError(f"there is no {word} here: {here}")
+            if theirs := [word for word in _no_values(self.params, args) if word in elsewhere]:
+                ours = "; ".join(dict.fromkeys(elsewhere[word] for word in theirs))
+                raise InputError(f"there is no {' and no '.join(dict.fromkeys(theirs))} here: {ours}")
             _check_empty(self.params, self.make_parser(ctx).parse_args(args=list(args))[0])
             return super().parse_args(ctx, args)
 
@@ -219,8 +219,13 @@ class Command:
         return typer.main.get_command(alone)
 
 
-def lazy_group(rows: Mapping[str, Command]) -> type[TyperGroup]:
-    """Make a group that imports a command when it is called: `--help` needs none of them."""
+def lazy_group(
+    rows: Mapping[str, Command], meant: Callable[[Sequence[str]], str | None] = lambda _: None
+) -> type[TyperGroup]:
+    """Make a group that imports a command when it is called: `--help` needs none of them.
+
+    `meant` knows what is probably meant by words that begin with no command: a command to type, or None.
+    """
 
     class Lazy(TyperGroup):
         def list_commands(self, ctx: Any) -> list[str]:
@@ -234,6 +239,8 @@ def lazy_group(rows: Mapping[str, Command]) -> type[TyperGroup]:
             """Take two words as one command if both stand first, such as `check guidelines`."""
             name = " ".join(args[:2])
             row = rows.get(name) if len(args) > 1 else None
+            if self.get_command(ctx, args[0]) is None and (instead := meant(args)) is not None:
+                raise InputError(f"'{visible(args[0])}' is no command; type: {instead}")
             return (name, row.made(name), args[2:]) if row else super().resolve_command(ctx, args)
 
         def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -18,7 +18,9 @@ from steelyard.plan.like import find_like, known_as
 from steelyard.plan.plan import Measure, Plan, Value, read_plan
 from steelyard.plan.settings import read_env_words
 from steelyard.plan.shipped import shipped_plans
+from steelyard.plan.suites import KERNELS, groups
 from steelyard.records.campaign_file import AROUND
+from steelyard.records.command_line import command
 from steelyard.system.machine import read_machine
 from steelyard.system.openmp import read_omp_words
 
@@ -35,7 +37,10 @@ def asked_plan(
     """Make the plan that the arguments of `run` name or spell out. Raises InputError."""
     if like:
         if what:
-            raise InputError(f"--like names what is run; leave {what[0]} out")
+            tests = [name for name in (*like, *what) if known_as(name) is not None]
+            is_meant = set(what) <= set(tests)
+            how = f"type: {command('run', like=tests)}" if is_meant else f"leave {what[0]} out"
+            raise InputError(f"--like names what is run; {how}")
         return Plan(measure=tuple(_measure_like(name, axes, threads, params, omp, env) for name in like))
     if not what:
         raise InputError("run what? Give ops, patterns, a plan or --like; 'steelyard list' has them")
@@ -64,9 +69,12 @@ def _check_words(what: Sequence[str]) -> None:
         if "." in word or any(letter in word for letter in "*?["):
             continue
         if (row := known_as(word)) is not None:
-            raise InputError(
-                f"'{word}' is a test of another suite and no op; '--like {row.name}' runs {row.op}"
-            )
+            is_alike = row.op.rpartition(".")[2] == word.lower()
+            own = f"; the op is {row.op}" if is_alike else ""
+            how = command("run", like=row.name)
+            raise InputError(f"'{word}' is a test of another suite and no op; type: {how}{own}")
+        if word.lower() in {*groups(), *KERNELS}:
+            find_like(word)
         if close := difflib.get_close_matches(word, shipped_plans(), n=1):
             raise InputError(f"there is no op and no plan '{word}'; did you mean the plan '{close[0]}'?")
 

@@ -216,7 +216,9 @@ def _explain(message: str, text: str, document: Mapping[str, Any]) -> tuple[int 
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Write `; did you mean 'mpi.bcast'?`, or nothing if no known word is near."""
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    names = list(known)
+    parts = sorted((name for name in names if f".{word}." in f".{name}."), key=len)  # whole parts of a name
+    near = parts or difflib.get_close_matches(word, names, n=1, cutoff=0.5)
     return f"; did you mean '{near[0]}'?" if near else ""
 
 

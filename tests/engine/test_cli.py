@@ -22,6 +22,7 @@ from steelyard.cli.page import commands
 from steelyard.engines.build import Engine, solo_engine
 from steelyard.engines.mpi import Mpi, find_mpis
 from steelyard.plan.plan import Measure, Plan
+from steelyard.records.command_line import installing
 from steelyard.system.machine import read_machine
 
 
@@ -311,7 +312,7 @@ def test_mpi_list_without_any(steelyard: Steelyard, monkeypatch: pytest.MonkeyPa
     said = steelyard("mpi", "list")
     assert (said.code, said.out) == (
         0,
-        "none; pip install 'steelyard[mpi]', or load your system's MPI module\n",
+        f"none; type: {installing('mpi')}, or load your system's MPI module\n",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import sys
 import xml.etree.ElementTree as ET
@@ -14,6 +15,7 @@ from steelyard.base.errors import InputError
 from steelyard.models.made import Made
 from steelyard.models.ratios import rival_ratios
 from steelyard.plots.figures import COLUMN, DOTS_PER_INCH, FIGURE_FORMATS, Figure, figures_of
+from steelyard.records.command_line import installing
 from steelyard.records.schema import End
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
@@ -92,5 +94,5 @@ def test_without_matplotlib_a_sentence_says_how_to_get_it(
     figures: dict[str, Figure], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(InputError, match=r"needs matplotlib; type: pip install 'steelyard\[plot\]', or give"):
+    with pytest.raises(InputError, match=re.escape(f"needs matplotlib; type: {installing('plot')}, or give")):
         FIGURE_FORMATS["pdf"](figures["mpi.barrier-time"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from steelyard.export.flat import flat
 from steelyard.export.formats import FORMATS
 from steelyard.export.table import with_unit
 from steelyard.models.made import Made
+from steelyard.records.command_line import installing
 from steelyard.results.rows import results
 
 _LAUNCHES, _SAMPLES = 3, 500
@@ -83,7 +86,7 @@ def test_parquet_is_the_table(pl: Any, folder: Path) -> None:
 
 def test_without_polars_a_sentence_says_how_to_get_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(InputError, match=r"need polars; type: pip install 'steelyard\[table\]'"):
+    with pytest.raises(InputError, match=re.escape(f"need polars; type: {installing('table')}")):
         steelyard.load(folder)
 
 
@@ -97,3 +100,10 @@ def test_without_polars_a_sentence_says_how_to_get_it(folder: Path, monkeypatch:
 def test_bad_input_is_a_sentence(tmp_path: Path, where: str, rows: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
         steelyard.load(tmp_path / where, rows)
+
+
+def test_what_is_missing_is_installed_where_this_program_runs() -> None:
+    """A `pip` of another Python may come first on PATH, as where the environment is not activated."""
+    words = shlex.split(installing("table"))
+    assert words[0] == sys.executable
+    assert words[1:] == ["-m", "pip", "install", "steelyard[table]"]

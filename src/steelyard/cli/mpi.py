@@ -11,6 +11,7 @@ from steelyard.cli.console import say, say_json, tell
 from steelyard.cli.options import JsonOnly
 from steelyard.engines.build import mpi_engine
 from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
+from steelyard.records.command_line import installing
 
 
 def list_mpis(options: JsonOnly) -> None:
@@ -22,7 +23,7 @@ def list_mpis(options: JsonOnly) -> None:
     for mpi in mpis:
         say(mpi_line(mpi))
     if not mpis:
-        say("none; pip install 'steelyard[mpi]', or load your system's MPI module")
+        say(f"none; type: {installing('mpi')}, or load your system's MPI module")
 
 
 def mpi_line(mpi: Mpi) -> str:

@@ -13,6 +13,7 @@ from steelyard.base.units import format_memory
 from steelyard.doctor.patient import Patient
 from steelyard.engines.hidden import hidden_mpi
 from steelyard.engines.mpi import scripts_folder
+from steelyard.records.command_line import installing
 from steelyard.system.machine import Machine
 
 _COARSE_TICK_NS = 5  # ticks of such steps show in single timings
@@ -72,7 +73,7 @@ def no_engine(patient: Patient) -> str | None:
     WARNING,
     "There is no MPI",
     why="Only what needs no MPI can be measured.",
-    remedy="Run pip install 'steelyard[mpi]', or load the MPI module of this system.",
+    remedy=f"Run {installing('mpi')}, or load the MPI module of this system.",
 )
 def no_mpi(patient: Patient) -> str | None:
     """Check that a launcher of an MPI was found."""

@@ -23,6 +23,7 @@ import msgspec
 from steelyard.base.errors import ExhaustedError, InputError, MeasurementError
 from steelyard.base.still import Tell, telling_still
 from steelyard.engines.cache import cache_folder, kept_folder, locked_for
+from steelyard.records.command_line import installing
 from steelyard.system.modules import load_modules, module_names
 from steelyard.system.process import run
 
@@ -110,7 +111,7 @@ def choose_mpi(choice: str | None, tell: Tell = lambda _: None) -> Mpi:
             return mpi
         mpis.append(mpi)
     if choice is None:
-        raise InputError("no MPI was found; pip install 'steelyard[mpi]', or load your system's MPI module")
+        raise InputError(f"no MPI was found; type: {installing('mpi')}, or load your system's MPI module")
     if located := shutil.which(choice):  # mpicc.mpich and the like
         return _at_path(Path(located))
     names = [mpi.name for mpi in mpis]

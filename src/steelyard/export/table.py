@@ -14,6 +14,7 @@ from steelyard.base.foreign import visible
 from steelyard.export.exported import Export, Results
 from steelyard.export.flat import cell, columns, flat
 from steelyard.models.made import Made
+from steelyard.records.command_line import installing
 from steelyard.records.results_folder import check_results_folder
 from steelyard.results.facets import FACETS
 from steelyard.results.load import Measured, load
@@ -188,5 +189,5 @@ def _polars() -> Any:
     try:
         import polars
     except ImportError:
-        raise InputError("tables and Parquet need polars; type: pip install 'steelyard[table]'") from None
+        raise InputError(f"tables and Parquet need polars; type: {installing('table')}") from None
     return polars

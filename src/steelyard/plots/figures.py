@@ -19,6 +19,7 @@ from steelyard.plots.panels import legend_of
 from steelyard.plots.points import bandwidth_charts, count_charts, dots_chart, latency_charts
 from steelyard.plots.ratios import ratio_charts
 from steelyard.plots.svg import FONT, GRID, INK, LETTER, LINE_HEIGHT, RULE, SOFT, svg, swatch
+from steelyard.records.command_line import installing
 from steelyard.show.figure_groups import FigureGroup
 
 COLUMN, HEIGHT = 334, 250  # CSS pixels, 1/96 inch: 88 mm, a column of most journals, with letters of 8 points
@@ -108,7 +109,7 @@ def _drawn_file(figure: Figure, format_: str) -> bytes:
         from matplotlib.figure import Figure as Canvas
     except ImportError:
         raise InputError(
-            f"--to {format_} needs matplotlib; type: pip install 'steelyard[plot]', or give --to svg"
+            f"--to {format_} needs matplotlib; type: {installing('plot')}, or give --to svg"
         ) from None
     chart, file = figure.chart, io.BytesIO()
     settings: Any = {"font.size": FONT * _POINT, "axes.linewidth": 0.6, "pdf.fonttype": 42}

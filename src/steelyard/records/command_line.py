@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -42,6 +43,13 @@ def command(verb: str, *words: str, **options: Given) -> str:
     is_dashed = any(word.startswith("-") for word in words)
     behind = (*given, "--", *words) if is_dashed else (*words, *given)
     return visible(shlex.join(("steelyard", *verb.split(), *behind)))
+
+
+def installing(extra: str) -> str:
+    """Write the command that installs what an extra of the package names, where this program is installed:
+    another `pip` may come first on PATH.
+    """
+    return shlex.join((sys.executable, "-m", "pip", "install", f"steelyard[{extra}]"))
 
 
 def resumed(folder: Path, **changes: Given) -> str:

@@ -1,5 +1,6 @@
 """Statistics of samples, by numpy, and scipy for distributions. It does not know records."""
 
+from steelyard.stats.differences import difference_interval
 from steelyard.stats.interval import (
     Blocks,
     Estimate,
@@ -7,7 +8,6 @@ from steelyard.stats.interval import (
     block_interval,
     block_medians,
     block_quantiles,
-    difference_interval,
     launch_interval,
     with_tick,
 )

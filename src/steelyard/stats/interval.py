@@ -8,6 +8,7 @@ import functools
 import itertools
 import math
 from collections.abc import Iterable, Sequence
+from statistics import NormalDist
 
 import numpy as np
 from msgspec import Struct
@@ -190,19 +191,36 @@ def launch_interval(
     distribution; `level` is then that of the pair. Student's t if no pair reaches `level`.
 
     If consecutive launches are alike (`alike_p` below `MOST_ALIKE`), they count for fewer independent ones,
-    and the interval is wider by `alike_width`. `groups` are ways to group the launches, such as sittings or
-    hosts: the number of the group of each launch. The interval then holds for launches of other such groups,
-    too (`group_span`); without it, the effect of another hour on all launches is not included.
+    and the interval is wider by `alike_width`, and at least that between the ranks of so few. `groups` are
+    ways to group the launches, such as sittings or hosts: the number of the group of each launch. The
+    interval then holds for launches of other such groups, too (`group_span`); without it, the effect of
+    another hour on all launches is not included.
     Raises ValueError for fewer than two launches, which say nothing about the next one: use `block_interval`.
     """
     data = np.asarray(medians, dtype=np.float64)
     if data.size < 2:
         raise ValueError("an interval over launches needs at least two of them")
     in_logs = logs and float(data.min()) > 0.0
-    estimate = _widened(_independent(data, level, in_logs), alike_width(data), in_logs)
+    estimate = widened(_independent(data, level, in_logs), alike_width(data), in_logs)
+    if estimate.kind == "ranks" and estimate.widened > 1.0:
+        estimate = _with_fewer_ranks(estimate, data)
     for labels in groups:
         estimate = _over_groups(estimate, data, np.asarray(labels), in_logs)
     return estimate
+
+
+def _with_fewer_ranks(estimate: Estimate, data: FloatArray) -> Estimate:
+    """Widen an interval of launches that are alike to the ranks that as few independent ones would have.
+
+    Those near the median may all be of one mode, so that no factor makes their interval wide enough. Ranks by
+    the normal distribution, n (1 - z / sqrt(m)) / 2 from either end, for n launches that are worth m.
+    """
+    worth = data.size / estimate.widened**2
+    away = NormalDist().inv_cdf(0.5 + estimate.level / 2) / math.sqrt(worth)
+    left_out = min(max(0, math.floor(data.size * (1 - away) / 2)), data.size // 2)
+    ordered = np.sort(data)
+    low, high = float(ordered[left_out]), float(ordered[-1 - left_out])
+    return replace(estimate, low=min(low, estimate.low), high=max(high, estimate.high))
 
 
 def _over_groups(estimate: Estimate, data: FloatArray, labels: NDArray[np.int64], in_logs: bool) -> Estimate:
@@ -248,7 +266,7 @@ def _independent(data: FloatArray, level: float, in_logs: bool) -> Estimate:
     return Estimate(centre, min(low, centre), max(high, centre), level, estimate.n, estimate.kind)
 
 
-def _widened(estimate: Estimate, width: float, in_logs: bool) -> Estimate:
+def widened(estimate: Estimate, width: float, in_logs: bool) -> Estimate:
     """Widen an interval by a factor to both sides of its value, in logarithms if `in_logs`."""
     if width == 1.0:
         return estimate
@@ -311,50 +329,6 @@ def _orders(count: int) -> FloatArray:
     deviations = orders - ranks.mean()
     products = (deviations[:, :-1] * deviations[:, 1:]).sum(axis=1)
     return np.asarray(products / (deviations**2).sum(axis=1))
-
-
-def difference_interval(differences: Sequence[float], level: float = 0.95) -> Estimate:
-    """Estimate the centre of paired differences, such as of two points over launches, with its interval.
-
-    Two to five: Student's t around the mean. Six or more: the median of the Walsh averages (Hodges and
-    Lehmann 1963) with the narrowest symmetric pair of them that covers `level` under the exact distribution
-    of the signed-rank statistic (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 2014,
-    section 3.3). It assumes that differences are symmetric about their centre, which holds if the two points
-    are the same. Order statistics assume nothing, but with ten launches they give 97.9 % instead of 95.
-    Differences are in the order of the launches: if neighbours are alike, the interval is widened, as in
-    `launch_interval`. Raises ValueError for fewer than two.
-    """
-    data = np.asarray(differences, dtype=np.float64)
-    if data.size < 2:
-        raise ValueError("an interval of differences needs at least two of them")
-    signed = _signed_ranks(data, level) if data.size >= LEAST_RANKED else None
-    if signed is not None:
-        return _widened(signed, alike_width(data), in_logs=False)
-    centre, half = mean(data), mean_half(data, level)
-    return Estimate(centre, centre - half, centre + half, level, int(data.size), "t")
-
-
-def _signed_ranks(data: FloatArray, level: float) -> Estimate | None:
-    """Compute the Hodges-Lehmann estimate with its interval; None if no pair of averages covers `level`."""
-    first, second = np.triu_indices(data.size)
-    walsh = np.sort((data[first] + data[second]) / 2)
-    found = _signed_rank_pair(int(data.size), level)
-    if found is None:
-        return None
-    left_out, covered = found
-    low, high = float(walsh[left_out]), float(walsh[-1 - left_out])
-    return Estimate(middle(walsh), low, high, covered, int(data.size), "signed ranks")
-
-
-@functools.lru_cache
-def _signed_rank_pair(count: int, level: float) -> tuple[int, float] | None:
-    """Find how many averages to leave out at either end, the most for that level, and the coverage."""
-    ways = np.ones(1)  # in which each sum of ranks arises
-    for rank in range(1, count + 1):
-        ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
-    covered = 1.0 - 2.0 * np.cumsum(ways) / 2.0**count  # 1 - 2 P(W <= k)
-    enough = np.flatnonzero(covered >= level)
-    return (int(enough[-1]), float(covered[enough[-1]])) if enough.size else None
 
 
 def _ranked(data: FloatArray, level: float) -> Estimate | None:

@@ -68,35 +68,42 @@ def read_stamps(file: JobFile, run: PointRun, point: Point) -> Stamps:
         raise InputError(f"point {run.index} of {file.path.name} changes its number of ranks")
     cost, tick = clocks(file, ranks)
     syncs = {sync.index: sync for sync in run.syncs}
-    kept: list[tuple[FloatArray, FloatArray]] = []
+    most = sum(chunk.count for chunk in run.obs)
+    all_starts, all_stops = (
+        np.empty((ranks, most)),
+        np.empty((ranks, most)),
+    )  # filled, so that no copy is made
+    counts: list[int] = []
+    whole = 0
     lows: list[tuple[FloatArray, FloatArray]] = []
     for chunk in run.obs:
         start, stop = _on_one_clock(chunk, syncs)
-        if not (chunk.low or chunk.late):
-            kept.append((start, stop))
-            continue
-        low = np.zeros(chunk.count, dtype=bool)
-        low[list(chunk.low)] = True
-        late = np.zeros(chunk.count, dtype=bool)
-        late[list(chunk.late)] = True
-        kept.append((start[:, ~low & ~late], stop[:, ~low & ~late]))
-        lows.append((start[:, low], stop[:, low]))
-    start, stop = (np.concatenate([pair[i] for pair in kept], axis=1) for i in (0, 1))
+        if chunk.low or chunk.late:
+            low = np.zeros(chunk.count, dtype=bool)
+            low[list(chunk.low)] = True
+            late = np.zeros(chunk.count, dtype=bool)
+            late[list(chunk.late)] = True
+            lows.append((start[:, low], stop[:, low]))
+            start, stop = start[:, ~low & ~late], stop[:, ~low & ~late]
+        counts.append(start.shape[1])
+        at = slice(whole, whole + counts[-1])
+        all_starts[:, at], all_stops[:, at] = start, stop
+        whole = at.stop
     none = np.empty((ranks, 0))
     low_start, low_stop = (
         np.concatenate([pair[i] for pair in lows], axis=1) if lows else none for i in (0, 1)
     )
     return Stamps(
         point=point,
-        start=start,
-        stop=stop,
+        start=all_starts[:, :whole],
+        stop=all_stops[:, :whole],
         low_start=low_start,
         low_stop=low_stop,
         synchronised=bool(syncs),
         cost=cost,
         tick=tick,
         windows=tuple(chunk.window_ns for chunk in run.obs if chunk.window_ns is not None),
-        counts=tuple(pair[0].shape[1] for pair in kept),
+        counts=tuple(counts),
     )
 
 

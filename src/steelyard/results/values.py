@@ -120,9 +120,11 @@ def values_of(file: JobFile, run: PointRun) -> Values:
     medians = row_middles(own)
     many = found.values.size // max(1, stamps.start.shape[1])  # values of a sample: of simultaneous pairs
     yields = [sum(chunk.yields) for chunk in run.obs if chunk.yields is not None]
+    values = found.values
+    values /= scale  # in place: there may be millions
     return Values(
         ranks=ranks,
-        values=found.values / scale,
+        values=values,
         low=None if found.low is None else found.low / scale,
         tick=stamps.tick / scale,
         overhead=mean(found.paid) / scale,
@@ -135,9 +137,9 @@ def values_of(file: JobFile, run: PointRun) -> Values:
         finishes=None if found.finishes is None else np.median(found.finishes, axis=1) / scale,
         windows=stamps.windows,
         yields=sum(yields) if len(yields) == len(run.obs) else None,
-        operations=found.values.size * scale,
+        operations=values.size * scale,
         pairs=many,
-        looks=_looks(run, tuple(many * count for count in stamps.counts), found.values / scale),
+        looks=_looks(run, tuple(many * count for count in stamps.counts), values),
         cpus=tuple(map(frozenset, zip(*(chunk.cpu for chunk in run.obs if chunk.cpu), strict=True))),
         spun=_spun(run),
         series=_series(run, stamps) if run.point.role == NOISE else None,

@@ -26,6 +26,7 @@ from steelyard.accept.criterion import Candidate, Finding
 from steelyard.accept.places import cores, hosts, links
 from steelyard.records.campaign_file import CampaignFile
 from steelyard.results.load import Measured
+from steelyard.stats import sisters
 
 CRITERIA = {CORE: cores, HOST: hosts, LINK: links}
 SLOWER = (1.05, 1.10, 1.25)
@@ -39,7 +40,7 @@ class MadeUp(Weighed):
     given: tuple[Alike, ...] = ()
 
     @property
-    def tests(self) -> tuple[Alike, ...]:  # type: ignore[override]
+    def tests(self) -> tuple[Alike, ...]:
         """The tests that were made up."""
         return self.given
 
@@ -96,7 +97,9 @@ def main() -> None:
     parser.add_argument("--lasting", default="0,1,2,3", help="per cent, standard deviation")
     parser.add_argument("--odd", type=int, default=1, help="places that are slower")
     parser.add_argument("--machines", type=int, default=200)
+    parser.add_argument("--shuffles", type=int, default=sisters.DRAWN, help="fewer are faster, and as exact")
     options = parser.parse_args()
+    sisters.DRAWN = options.shuffles
     for words in options.lasting.split(","):
         fixed = (options.kind, options.places, options.launches, float(words) / 100)
         sound = dict(rates(*fixed, (), options.machines))

@@ -173,8 +173,10 @@ def _rounds(slow: int | None, odd_round: float = 1.0) -> list[FakePoint]:
 def test_a_host_that_is_slow_to_all_others_is_named(tmp_path: Path, slow: int | None) -> None:
     folder = {"hosts": lambda rank: f"node{rank}", "cpus": lambda rank: "0"}
     told = weighed(tmp_path / "out", _rounds(slow, odd_round=3.0), **folder)
-    (hosts,) = alike_tests(told.measured, told.rows)
+    hosts, links = alike_tests(told.measured, told.rows)
     assert (hosts.kind, set(hosts.names)) == ("host", {f"node{i}" for i in range(8)})
+    assert (links.kind, len(links.names)) == ("link", 28)
+    assert topic(accept(told), "links").verdict == "well"
     found = topic(accept(told), "hosts")
     if slow is None:
         assert found.verdict == "well"
@@ -184,6 +186,21 @@ def test_a_host_that_is_slow_to_all_others_is_named(tmp_path: Path, slow: int | 
         assert found.evidence.endswith(
             " slower in mpi.pattern.round_robin 8 B on 8 ranks of mpich-4.0.2 than its 7 peers."
         )
+
+
+def test_one_slow_link_between_hosts_is_named_and_no_host(tmp_path: Path) -> None:
+    """Hosts 2 and 6 are fast to all others."""
+    points = [
+        replace(point, pace=tuple(2.0 if {rank, other} == {2, 6} else 1.0 for rank, other in enumerate(to)))
+        for point in _rounds(None, odd_round=3.0)
+        if (to := point.partners)
+    ]
+    folder = {"hosts": lambda rank: f"node{rank}", "cpus": lambda rank: "0"}
+    found = accept(weighed(tmp_path / "out", points, **folder))
+    assert topic(found, "hosts").verdict == "well"
+    assert topic(found, "links").verdict == "not well"
+    assert topic(found, "links").evidence.startswith("Link node2 – node6 is ")
+    assert topic(found, "links").evidence.count("slower") == 1
 
 
 def test_a_host_that_has_not_met_all_others_is_not_judged(tmp_path: Path) -> None:

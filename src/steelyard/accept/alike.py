@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -32,7 +33,10 @@ _ALONE = ("mem.", "self.")
 _PAIRED = ("mpi.pattern.neighbours", "mpi.pattern.bisection")
 # The op in which each host meets each other one, one pair of each per round.
 _ROUNDS = "mpi.pattern.round_robin"
+_LEAST_ROUNDS = 5  # with three pairs in each: the median of two says nothing of either
+_MOST_LINKS = 2016  # of 64 hosts; shuffles of more would take minutes
 
+_Round = Mapping[tuple[str, str], float]  # of each pair of hosts its time in ns
 Launches = Sequence[Mapping[str, float]]  # of each launch, the time of each place in ns
 
 
@@ -255,27 +259,58 @@ def _with_kinds(name: str, one: Cpu | None, other: Cpu | None) -> str:
 
 
 def _of_rounds(measured: Measured, by_point: Mapping[int, Row]) -> Iterator[Alike]:
-    """Test hosts that have met all others in rounds: each by the median of its pairs.
+    """Test hosts that have met all others in rounds, each by the median of its pairs; and their links.
 
-    A slow host is slow in each of its pairs, and each other host only in one of its own.
+    A slow host is slow in each of its pairs, and each other host only in one of its own. A link is judged by
+    what its pair takes beyond what both hosts take in their other pairs.
     """
-    tests: dict[RowKey, tuple[str, dict[int, dict[str, list[float]]]]] = {}
+    tests: dict[RowKey, tuple[str, dict[int, list[_Round]]]] = {}
     for point in measured.points:
         row = by_point.get(point.plan.point)
         if row is None or row.op != _ROUNDS:
             continue
         _, launches = tests.setdefault(key_of(row, ("param.round",)), (row_name(row), {}))
         for cell in point.cells:
-            met = launches.setdefault(cell.launch, {})
-            for one, other, time in _pair_times(cell):
-                if one.host != other.host:
-                    met.setdefault(one.host, []).append(time)
-                    met.setdefault(other.host, []).append(time)
+            met = {
+                (one.host, other.host): time
+                for one, other, time in _pair_times(cell)
+                if one.host != other.host and time > 0
+            }
+            launches.setdefault(cell.launch, []).append(met)
     for what, launches in tests.values():
-        whole = [met for met in launches.values() if {len(times) + 1 for times in met.values()} == {len(met)}]
-        yield from _table(
-            what, HOST, [{host: float(np.median(own)) for host, own in met.items()} for met in whole]
-        )
+        whole = [rounds for rounds in launches.values() if _all_met(rounds)]
+        yield from _table(what, HOST, [_host_medians(rounds) for rounds in whole])
+        if whole and len(whole[0]) >= _LEAST_ROUNDS and sum(map(len, whole[0])) <= _MOST_LINKS:
+            yield from _table(f"{what} ({OTHER_HOST})", LINK, [_links(rounds) for rounds in whole])
+
+
+def _all_met(rounds: Sequence[_Round]) -> bool:
+    """Has each host met each other one?"""
+    met = Counter(host for one in rounds for pair in one for host in pair)
+    return {count + 1 for count in met.values()} == {len(met)}
+
+
+def _host_medians(rounds: Sequence[_Round]) -> dict[str, float]:
+    times: dict[str, list[float]] = {}
+    for one in rounds:
+        for pair, time in one.items():
+            for host in pair:
+                times.setdefault(host, []).append(time)
+    return {host: float(np.median(own)) for host, own in times.items()}
+
+
+def _links(rounds: Sequence[_Round]) -> dict[str, float]:
+    """Divide the time of each pair by the median of its round, and by what both hosts take of that."""
+    alike = [
+        {pair: time / float(np.median(list(one.values()))) for pair, time in one.items()} for one in rounds
+    ]
+    hosts = _host_medians(alike)
+    usual = float(np.median(list(hosts.values())))
+    return {
+        BETWEEN.join(sorted(pair)): time * usual / (hosts[pair[0]] * hosts[pair[1]])
+        for one in alike
+        for pair, time in one.items()
+    }
 
 
 def _of_placements(rows: Iterable[Row], cpus: Mapping[int, Cpu]) -> Iterator[Alike]:

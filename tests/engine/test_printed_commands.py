@@ -57,6 +57,30 @@ def test_an_acceptance_has_more_launches(advice: Advice) -> None:
     assert advice.type("accept/weighed.py: Weighed", other, "accept", more="--help").code == 0
 
 
+@types("accept/weighed.py: Weighed")
+def test_what_is_left_for_an_acceptance_is_measured(advice: Advice) -> None:
+    advice.measure("--launches", "5")
+    next((Path(FOLDER) / "records").glob("*.jsonl")).unlink()
+    said = advice.steelyard("accept", FOLDER)
+    words = " ".join(said.out.replace("#", " ").split())
+    assert "2 of 10 measurements are left: the run was stopped" in words
+    assert "To go on: steelyard run --out" in words
+    assert advice.type("accept/weighed.py: Weighed", said).code == 0
+    assert launches() == [5, 5]
+    assert "To go on: " not in advice.steelyard("accept", FOLDER).out
+
+
+@types("accept/limits.py: _how")
+def test_what_a_limit_is_about_is_measured(advice: Advice, tmp_path: Path) -> None:
+    advice.measure()
+    limits = tmp_path / "site.toml"
+    limits.write_text('[[limit]]\nwhat = "copy"\nop = "mem.copy"\nbytes = "1Ki"\nranks = 1\nbelow = "1s"\n')
+    said = advice.steelyard("accept", FOLDER, "--limits", limits)
+    words = "--rule fixed --param count=2 --launches 5 --out copies"
+    assert advice.type("accept/limits.py: _how", said, more=words).code == 0
+    assert "copy      well" in advice.steelyard("accept", "copies", "--limits", limits).out
+
+
 @types("show/overview.py: _resuming")
 def test_what_is_not_measured_yet_is_measured(advice: Advice) -> None:
     advice.measure()

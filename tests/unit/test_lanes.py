@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import pytest
+
+from pages import ROOT
+from steelyard.checks.binding import BINDS_ITSELF
 from steelyard.records.job_file import JobFile
 from steelyard.records.schema import Job, State
 from steelyard.results.threads import moved_lanes, seen_lanes, sharing_lanes, stray_lanes
@@ -60,3 +65,17 @@ def test_unbound_threads_of_a_rank_may_have_its_cpus_between_them() -> None:
 def test_threads_on_one_cpu_share_it() -> None:
     (told,) = sharing_lanes(_file(("1", "1"), ("1", "1")), _NAMES)
     assert told == "threads 0 and 1 of rank 0 shared CPU 1 while omp.barrier was measured"
+
+
+def test_what_an_op_does_to_its_own_threads_is_no_finding() -> None:
+    file = _file(("0", "0"), ("0", "1"))
+    assert [*moved_lanes(file, {}), *sharing_lanes(file, {})] == []
+
+
+def test_ops_that_bind_their_threads_are_known() -> None:
+    source = ROOT / "engine/ops/pthread/sched.c"
+    if not source.is_file():
+        pytest.skip("no sources beside this package")
+    rows = re.split(r"\{\.name = ", source.read_text())[1:]
+    bound = {row.split('"')[1] for row in rows if ".same_cpu = true" in row or "migrate_open" in row}
+    assert bound == set(BINDS_ITSELF)

@@ -16,6 +16,9 @@ from steelyard.results.states import cpus_words, who
 from steelyard.results.threads import moved_lanes, sharing_lanes, stray_lanes
 from steelyard.show.words import row_name
 
+# Ops that put their threads on one CPU, or on others in turn: that is what they measure.
+BINDS_ITSELF = ("pthread.switch", "pthread.slice", "pthread.migrate")
+
 
 @check(
     "oversubscribed",
@@ -81,11 +84,16 @@ def shared_cores(seen: Evidence) -> str | None:
                 cpus = f"CPUs {other.cpus} and {place.cpus}"
                 found.append(f"ranks {other.rank} and {place.rank} of {mpi} may run on one core ({cpus})")
             owner.update(dict.fromkeys(cores, place))
-    names = {row.point: row_name(row) for row in seen.rows}
+    names = _bound_by_us(seen)
     for file in seen.measured.files:
         if not _is_oversubscribed(file.job) and not file.job.cpus:
             found += sharing_lanes(file, names)
     return sentences(found)
+
+
+def _bound_by_us(seen: Evidence) -> dict[int, str]:
+    """Name the points whose ops leave their threads where the launch bound them."""
+    return {row.point: row_name(row) for row in seen.rows if row.op not in BINDS_ITSELF}
 
 
 def _bound_jobs(measured: Measured) -> Iterator[tuple[str, int, list[tuple[Place, frozenset[int]]]]]:
@@ -231,7 +239,7 @@ def moved(seen: Evidence) -> str | None:
                     told = f"was moved from {cpus_words(cpu_set(old))} to {cpus_words(cpu_set(new))}"
                     when = f"while {names.get(after.point or 0, 'a test case')} was measured"
                     found.setdefault((file.job.job, rank), f"{who(file, rank)} {told} {when}")
-        for thread, told in enumerate(moved_lanes(file, names)):
+        for thread, told in enumerate(moved_lanes(file, _bound_by_us(seen))):
             found[file.job.job, -1 - thread] = told
     for key, sentence in _seen_elsewhere(seen):
         found.setdefault(key, sentence)

@@ -6,7 +6,8 @@ sends long messages by another protocol has another line for them. There are up 
 error of one line exceeds the scatter of launches (see `stats.find_breaks`). The medians over launches give
 the cuts. The lines are then fitted to each launch by itself, and an interval is that of the launches' own
 values. Costs that are no line miss their lines by more than launches scatter: what such a line misses is in
-the intervals, too (`_misfit`).
+the intervals, too (`_misfit`). Below the smallest size a line says nothing of a curve: where the first two
+lines are parts of one, the interval of the first start reaches down as far as that curve may (`_drop`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from steelyard.records.kinds import LATENCY, MPI
 from steelyard.results.facets import Limits
@@ -33,6 +34,9 @@ LEAST_JUMP = 0.03  # of the time at a change: a smaller one is no jump
 _TO_ITSELF = "btl_self_"  # begins the names of limits on messages of a rank to itself
 _MOST = 0.75  # of the launches
 _BY_CHANCE = 0.05  # p of a misfit that scatter may explain
+_MOST_SAG = 0.25  # of the time: where two lines of a curve meet, the second is as much below the first
+_CURVE_MARGIN = 2.0  # two lines tell a curve roughly: by simulation (tests/unit/test_loggp.py)
+_LEAST_EXPONENT = 0.4  # of s in a curve that two lines can tell; a steeper one may start anywhere
 
 
 class LogPiece(Struct, frozen=True):
@@ -41,7 +45,8 @@ class LogPiece(Struct, frozen=True):
     `after` is the next smaller measured size, None for the first line. `stated` are the library's limits
     there: at `after`, or up to `MOST_HEADER` bytes above, because a limit may include a header. `jumps`: most
     launches jump between the two sizes, all the same way, so that these can be named. Without jumps, a line
-    may begin where launches have several modes at some sizes.
+    may begin where launches have several modes at some sizes. `curved`: this line and the next may be parts of a
+    curve, so that what no bytes take is less certain than any time that was measured.
     """
 
     least: int
@@ -50,6 +55,7 @@ class LogPiece(Struct, frozen=True):
     after: int | None = None
     stated: tuple[str, ...] = ()
     jumps: bool = False
+    curved: bool = False
 
 
 class LogModel(Struct, frozen=True):
@@ -122,17 +128,19 @@ def line_model(mpi: str, rows: Mapping[int, Row]) -> LogModel | None:
     }
     limits = next((told for row in rows.values() if (told := row.get(Limits).limits)), {})
     missed = np.abs(pieces_at(middle, np.asarray(sizes, dtype=np.float64)) / np.asarray(times) - 1.0)
+    parts = _parts(sizes, middle)
+    pieces = tuple(
+        LogPiece(
+            piece.least,
+            *_spans([lines[i] for lines in launches.values()], inside, table),
+            **_change(piece.least, dict(zip(sizes, medians, strict=True)), limits),
+        )
+        for i, (piece, inside) in enumerate(zip(middle, parts, strict=True))
+    )
     return LogModel(
         mpi=mpi,
         sizes=tuple(sizes),
-        pieces=tuple(
-            LogPiece(
-                piece.least,
-                *_spans([lines[i] for lines in launches.values()], inside, table),
-                **_change(piece.least, dict(zip(sizes, medians, strict=True)), limits),
-            )
-            for i, (piece, inside) in enumerate(zip(middle, _parts(sizes, middle), strict=True))
-        ),
+        pieces=_with_curve(pieces, middle, parts),
         missed=float(missed.max()),
         launches=launches,
     )
@@ -186,6 +194,36 @@ def _misfit(lines: Sequence[Piece], sizes: Sequence[int], table: Mapping[int, Fl
     if square == 0 or (of_means and f_tail(freedom, noise_freedom, square / of_means) > _BY_CHANCE):
         return 0.0
     return math.expm1(float(np.abs(missed).max()))
+
+
+def _with_curve(
+    pieces: tuple[LogPiece, ...], middle: Sequence[Piece], parts: Sequence[Sequence[int]]
+) -> tuple[LogPiece, ...]:
+    """Lower the interval of the first start as far as a curve may go below its line."""
+    drop = _drop(middle, parts) if len(pieces) > 1 else 0.0
+    first = pieces[0]
+    if not drop or first.start.low is None:
+        return pieces
+    start = structs.replace(first.start, low=max(0.0, first.start.low - drop))
+    return (structs.replace(first, start=start, curved=True), *pieces[1:])
+
+
+def _drop(lines: Sequence[Piece], parts: Sequence[Sequence[int]]) -> float:
+    """Compute how far a + b s^p may be below its first line at 0 bytes; 0 if the next line is no part of that
+    curve, being steeper or a jump above, or if 0 bytes were measured.
+
+    The slopes of two lines are those of the curve in the middles m of their sizes, so that their ratio gives
+    p, and the first line is above a by its slope times m (1/p - 1).
+    """
+    first, second = lines[0].slope, lines[1].slope
+    step = lines[1].at(lines[1].least) / lines[0].at(lines[1].least) - 1
+    if parts[0][0] == 0 or second >= first or not -_MOST_SAG <= step <= LEAST_JUMP:
+        return 0.0
+    middles = [math.sqrt(own[0] * own[-1]) for own in parts[:2]]
+    exponent = 1 + math.log(second / first) / math.log(middles[1] / middles[0]) if second > 0 else 0.0
+    if exponent < _LEAST_EXPONENT:
+        return math.inf
+    return _CURVE_MARGIN * first * middles[0] * (1 / exponent - 1)
 
 
 def _wider(span: Interval, by: float) -> Interval:

@@ -124,4 +124,5 @@ Names, sizes and defaults were read in the sources of OSU Micro-Benchmarks 7.4, 
 EPCC's OpenMP micro-benchmarks 4.0, and in the manuals of the others. The last column says what differs, and
 why. With `--param type=float` sizes that hold no whole float are left out, as there.
 `benchmarks/peers_like.py` runs each name of OSU and IMB beside the original, where it is installed. Where
-[large messages](../results/large-messages.md) differ, and how to have the other's number, has a page."""
+[large messages](../results/large-messages.md) differ, and [small ones](../results/small-messages.md), and how
+to have the other's number, has a page each."""

@@ -54,19 +54,19 @@ def stray_lanes(file: JobFile) -> Iterator[str]:
 def moved_lanes(file: JobFile, names: Mapping[int, str]) -> Iterator[str]:
     """Find threads that were bound and, at the end of a point of `names`, were elsewhere."""
     for lane in lanes_of(file):
-        if lane.meant and lane.seen and lane.seen != lane.meant:
+        if lane.point in names and lane.meant and lane.seen and lane.seen != lane.meant:
             told = f"was bound to {lane.meant} and moved to {lane.seen}"
-            when = f"while {names.get(lane.point, 'a test case')} was measured"
+            when = f"while {names[lane.point]} was measured"
             yield f"thread {lane.thread} of rank {lane.rank} of launch {file.job.launch} {told} {when}"
 
 
 def sharing_lanes(file: JobFile, names: Mapping[int, str]) -> Iterator[str]:
-    """Find threads of one rank that were bound to one CPU."""
+    """Find threads of one rank that were bound to one CPU at a point of `names`."""
     owner: dict[tuple[int, int, str], int] = {}
     for lane in lanes_of(file):
-        if len(cpu_set(lane.seen)) == 1:
+        if lane.point in names and len(cpu_set(lane.seen)) == 1:
             other = owner.setdefault((lane.point, lane.rank, lane.seen), lane.thread)
             if other != lane.thread:
                 who = f"threads {other} and {lane.thread} of rank {lane.rank}"
-                when = f"while {names.get(lane.point, 'a test case')} was measured"
+                when = f"while {names[lane.point]} was measured"
                 yield f"{who} shared CPU {lane.seen} {when}"

@@ -85,7 +85,7 @@ def like_sheets(tests: Sequence[Theirs], rows: Sequence[Row]) -> Iterator[Sheet]
 
 
 def _about(row: Row, test: Theirs) -> str:
-    """Find what the test prints: a bandwidth, a time, or times of ranks. Of a pattern its kind says that."""
+    """Find what the test prints: a bandwidth, a time, or times of ranks. The kind of a pattern says that."""
     kind = test.params.get("kind")
     if row.headline == "bandwidth" or kind in ("window", "biwindow"):
         return "bandwidth"

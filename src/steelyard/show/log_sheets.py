@@ -13,6 +13,7 @@ from steelyard.stats import Interval
 LEAST_SIZES = 6  # of ping-pong, for a table of its own: fewer show no changes
 
 _NO_START = "L + 2 o cannot be seen beside s G"
+_CURVE = "perhaps a curve: --bytes 0 would tell L + 2 o"
 _BEND = "no jump in most launches: a bend, or launches with several modes"
 
 
@@ -59,7 +60,8 @@ def _remark(piece: LogPiece) -> str:
     limits = f"MPI's limits near it: {', '.join(piece.stated)}" if piece.stated else ""
     no_start = "" if _has_start(piece.start) else _NO_START
     bend = _BEND if piece.after is not None and not piece.jumps else ""
-    return "; ".join(part for part in (limits, no_start, bend) if part)
+    curve = _CURVE if piece.curved else ""
+    return "; ".join(part for part in (limits, no_start, curve, bend) if part)
 
 
 def _from_words(piece: LogPiece) -> str:

@@ -45,8 +45,8 @@ class LogPiece(Struct, frozen=True):
     `after` is the next smaller measured size, None for the first line. `stated` are the library's limits
     there: at `after`, or up to `MOST_HEADER` bytes above, because a limit may include a header. `jumps`: most
     launches jump between the two sizes, all the same way, so that these can be named. Without jumps, a line
-    may begin where launches have several modes at some sizes. `curved`: this line and the next may be parts of a
-    curve, so that what no bytes take is less certain than any time that was measured.
+    may begin where launches have several modes at some sizes. `curved`: this line and the next may be parts
+    of a curve, so that what no bytes take is less certain than any time that was measured.
     """
 
     least: int

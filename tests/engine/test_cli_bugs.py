@@ -26,7 +26,7 @@ _ENOUGH = {
 }
 # Replace the work of all commands; each is run in a fork, as its own process.
 _PLANT = """
-import inspect, json, os, sys
+import inspect, json, os, sys, threading, time
 import steelyard.cli.options as options
 from steelyard.cli.start import main
 
@@ -91,6 +91,7 @@ def test_a_bug_in_any_command_has_a_code_of_its_own(tmp_path: Path) -> None:
         ("raise ValueError('x')", BUG_CODE),
         ("raise ImportError('no such module')", BUG_CODE),
         ("assert False", BUG_CODE),
+        ("threading.Thread(target={}.pop, args=('x',)).start(); time.sleep(99)", BUG_CODE),
         ("sys.exit('words')", BUG_CODE),
         ("raise MemoryError", 3),
         ("raise KeyboardInterrupt", 3),
@@ -112,17 +113,32 @@ def test_where_nothing_can_be_kept_the_report_is_said(tmp_path: Path) -> None:
     assert said.rstrip().endswith("KeyError: 'x'")
 
 
-def test_the_results_folder_keeps_the_report_of_a_run(tmp_path: Path) -> None:
+def test_a_full_disk_keeps_no_part_of_a_report(tmp_path: Path) -> None:
+    """No file may have a byte: they are created all the same."""
+    code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); raise KeyError('x')"
+    codes, said = _codes(code, [["export", "x", "--to", "csv"], ["report", "x"]], tmp_path)
+    assert set(codes.values()) == {BUG_CODE}
+    assert said.count("send this to its authors:") == 2
+    assert not list(tmp_path.glob("steelyard-bug-*"))
+
+
+@pytest.mark.parametrize(
+    "bad", ["cli.run.measure_rounds", "cli.progress._Shower.__call__", "records.follow.Tail.advance"]
+)
+def test_the_results_folder_keeps_the_report_of_a_run(tmp_path: Path, bad: str) -> None:
+    """Of a bug before the launches, in what hears of them, and while one runs."""
     program = """
-import steelyard.cli.run as module
+import pkgutil, sys
+where, _, name = sys.argv.pop(1).rpartition(".")
 def bad(*_, **__): raise KeyError("x")
-module.measure_rounds = bad
+setattr(pkgutil.resolve_name(f"steelyard.{where}"), name, bad)
 from steelyard.cli.start import main
 main()
 """
-    words = ["run", "self.empty", "--launches", "1", "--out", str(tmp_path / "out")]
+    words = [bad, "run", "self.empty", "--launches", "1", "--out", str(tmp_path / "out")]
     done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True)
     assert done.returncode == BUG_CODE, done.stderr
     (report,) = (tmp_path / "out").glob("steelyard-bug-*.txt")
     assert str(report) in done.stderr
+    assert "Traceback" not in done.stderr
     assert "KeyError: 'x'" in report.read_text()

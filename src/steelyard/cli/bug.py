@@ -83,7 +83,11 @@ def _kept(report: str, folder: Path | None) -> str | None:
             if (there := place()) is None or not os.path.isdir(there):  # noqa: PTH112
                 continue
             handle, name = tempfile.mkstemp(prefix="steelyard-bug-", suffix=".txt", dir=there)
-            with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(report)
+            try:
+                with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+                    file.write(report)
+            except OSError:  # no room
+                os.unlink(name)  # noqa: PTH108
+                raise
             return name
     return None

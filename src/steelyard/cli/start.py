@@ -13,6 +13,7 @@ import io
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -74,7 +75,9 @@ def _bug(error: BaseException) -> int:
 def _run() -> None:
     """Run the command line; ends by SystemExit if the exit code is not 0."""
     signal.signal(signal.SIGINT, _stop_at_once)
+    signal.signal(signal.SIGALRM, _raise_of_thread)
     sys.unraisablehook = _raise_again
+    threading.excepthook = _raise_in_main
     _open_closed_streams()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of numpy: each further one takes memory
     try:
@@ -168,6 +171,20 @@ def _raise_again(what: sys.UnraisableHookArgs) -> None:
 
     signal.signal(signal.SIGALRM, interrupt)
     signal.setitimer(signal.ITIMER_REAL, _MOMENT_S)
+
+
+def _raise_in_main(what: threading.ExceptHookArgs) -> None:
+    """Raise what a thread did not catch in the main thread; Python would print its traceback and go on."""
+    _of_threads.append(what.exc_value or what.exc_type())
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
+
+
+def _raise_of_thread(_number: int, _frame: FrameType | None) -> None:
+    if _of_threads:
+        raise _of_threads.pop()
+
+
+_of_threads: list[BaseException] = []  # on their way into the main thread
 
 
 def _open_closed_streams() -> None:

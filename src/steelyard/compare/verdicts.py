@@ -28,6 +28,7 @@ from steelyard.compare.conditions import differing
 from steelyard.compare.contrasts import answers_of
 from steelyard.compare.neighbours import refuse_copies, strangers
 from steelyard.results.row import Row, has_no_time, has_time
+from steelyard.results.sittings import sittings_of
 from steelyard.show.labels import row_labels, told_by_op
 from steelyard.stats.looks import compare_looks
 from steelyard.stats.sittings import compare_sittings
@@ -278,7 +279,7 @@ def _against(
     whole = [_with_means(one, columns) for one in (first, second)]
     lines = [bisect_right(_numbers(rows, range(2)), look) for look in looks]
     found = (
-        compare_sittings(*whole, level=level)
+        compare_sittings(*whole, level=level, sittings=(_sittings(rows, 0), _sittings(rows, 1)))
         if apart is None
         else compare_looks(whole[0], whole[1], lines, level=level, seed=seed)
     )
@@ -324,6 +325,12 @@ def _numbers(rows: Sequence[tuple[Row, Row]], arms: Iterable[int]) -> list[int]:
     """List the launches of those arms, each a line of a table."""
     arms = tuple(arms)
     return sorted({one.launch for pair in rows for which in arms for one in pair[which].launches})
+
+
+def _sittings(rows: Sequence[tuple[Row, Row]], arm: int) -> tuple[int, ...]:
+    """Number the sitting of each line of a folder's table."""
+    began = {one.launch: one.began_unix_ns or 0 for pair in rows for one in pair[arm].launches}
+    return sittings_of([began[launch] for launch in _numbers(rows, (arm,))])
 
 
 def _verdict(

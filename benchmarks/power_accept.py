@@ -31,6 +31,7 @@ from steelyard.stats import sisters
 CRITERIA = {CORE: cores, HOST: hosts, LINK: links}
 SLOWER = (1.05, 1.10, 1.25)
 TESTS, SCATTER = 4, 0.01
+OTHER_KIND = (3, 1.4)  # with --kinds: one in so many places takes so many times as long, in all tests
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,14 +55,25 @@ def names_of(kind: str, places: int) -> tuple[str, ...]:
 
 
 def judged(
-    kind: str, places: int, launches: int, lasting: float, slow: Sequence[float], seed: int
+    kind: str,
+    places: int,
+    launches: int,
+    lasting: float,
+    slow: Sequence[float],
+    seed: int,
+    *,
+    kinds: bool = False,
 ) -> Finding | None:
-    """Judge one machine, of whose places the first are so many times as slow in the first test."""
+    """Judge one machine, of whose places the first are so many times as slow in the first test; with `kinds`
+    the last ones are of another kind.
+    """
     rng = np.random.default_rng(seed)
 
     def table(times: Sequence[float]) -> NDArray[np.float64]:
         own = lasting * rng.standard_normal(places)
         own[: len(times)] += np.log(times)
+        if kinds:
+            own[-(-places // OTHER_KIND[0]) :] -= math.log(OTHER_KIND[1])
         launch = 0.05 * rng.standard_normal((launches, 1))
         return np.asarray(own + launch + SCATTER * rng.standard_normal((launches, places)))
 
@@ -86,6 +98,16 @@ def rates(
     yield from found.items()
 
 
+def kinds_row(kind: str, places: int, launches: int, lasting: float, machines: int) -> str:
+    """Count the machines of two kinds of places that are said to be such, and those that are accused."""
+    found: Counter[str] = Counter()
+    for seed in range(machines):
+        said = judged(kind, places, launches, lasting, (), seed, kinds=True)
+        assert said is not None
+        found["kinds" if "of two kinds" in said.evidence else said.verdict] += 1
+    return f"{_percent(found['kinds'], machines)} | {found[NOT_WELL]} of {machines}"
+
+
 def main() -> None:
     """Print a row of a table for each amount of lasting differences."""
     parser = argparse.ArgumentParser(
@@ -98,10 +120,14 @@ def main() -> None:
     parser.add_argument("--odd", type=int, default=1, help="places that are slower")
     parser.add_argument("--machines", type=int, default=200)
     parser.add_argument("--shuffles", type=int, default=sisters.DRAWN, help="fewer are faster, and as exact")
+    parser.add_argument("--kinds", action="store_true", help="the places are of two kinds")
     options = parser.parse_args()
     sisters.DRAWN = options.shuffles
     for words in options.lasting.split(","):
         fixed = (options.kind, options.places, options.launches, float(words) / 100)
+        if options.kinds:
+            print(f"| {options.places} {options.kind}s | {words} % | {kinds_row(*fixed, options.machines)} |")
+            continue
         sound = dict(rates(*fixed, (), options.machines))
         alarms = sound.get(NOT_WELL, 0)
         high = binomtest(alarms, options.machines).proportion_ci(0.95, "exact").high

@@ -87,6 +87,12 @@ def test_cores_of_two_kinds_that_nobody_told_of_are_named_as_kinds(tmp_path: Pat
     assert "If they are meant to be alike" in said.remedy
 
 
+def test_two_cores_of_four_that_are_slow_alike_are_a_kind(tmp_path: Path) -> None:
+    said = cores_of(tmp_path / "out", 1.0, 1.3, 1.01, 1.31)
+    assert said.verdict == "cannot tell"
+    assert said.evidence.startswith("The cores are of two kinds: cores 1, 3 are 3")
+
+
 def test_cores_of_two_kinds_that_the_kernel_knows_are_each_as_fast_as_their_kind(tmp_path: Path) -> None:
     times = [*lasting(8, 1), *(1.4 * one for one in lasting(8, 2))]
     assert cores_of(tmp_path / "well", *times, topology=P_AND_E).verdict == "well"

@@ -88,8 +88,6 @@ def links(seen: Candidate) -> Finding:
 def _judge(weighed: Weighed, kind: str) -> Finding:
     """Judge cores, hosts or links."""
     own = [(test, said) for test, said in weighed.sisters if test.kind == kind]
-    if not own:
-        return _too_few(weighed, kind)
     kinds = [one for one in weighed.kinds if one.test.kind == kind]
     bad = [_shared_words(one) for one in kinds if one.shared_end]
     if odd := _by_place(_odd_ones(own)):
@@ -99,6 +97,8 @@ def _judge(weighed: Weighed, kind: str) -> Finding:
         return Finding(NOT_WELL, " ".join(bad))
     if kinds:
         return Finding(CANNOT_TELL, _kinds_words(kinds), _KINDS_REMEDY)
+    if not own:
+        return _too_few(weighed, kind)
     if suspects := _by_place(_suspects(own)):
         return Finding(CANNOT_TELL, _suspect_words(suspects[0][0]), _SUSPECT_REMEDY)
     widest, test, at = max(

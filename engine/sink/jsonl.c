@@ -13,6 +13,7 @@
 #include "sync/sync.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -326,6 +327,13 @@ static int write_end(struct sink *sink, const struct point *p, const struct end 
     return finish(s);
 }
 
+/* No link is followed: where others may write as well, it may lead to any file of this user. */
+static FILE *open_to_append(const char *path)
+{
+    const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    return file < 0 ? NULL : fdopen(file, "a");
+}
+
 int sink_jsonl_open(const char *path, struct sink_jsonl **out)
 {
     struct sink_jsonl *s = calloc(1, sizeof *s);
@@ -340,7 +348,7 @@ int sink_jsonl_open(const char *path, struct sink_jsonl **out)
                             .end = write_end};
     crc32_prepare(&s->crc);
     s->path = path ? path : "standard output";
-    s->file = path ? fopen(path, "a") : stdout;
+    s->file = path ? open_to_append(path) : stdout;
     if (!s->file) {
         free(s);
         return err_say(ERR_SYSTEM, "cannot open %s for records: %s", path, strerror(errno));

@@ -13,9 +13,11 @@ import pytest
 
 from commands import FIXED, Steelyard, steelyard_of
 from scripts import script
-from steelyard.base.errors import InputError
+from steelyard.base.errors import InputError, MeasurementError
 from steelyard.campaign.started import remember_lines, unknown
 from steelyard.cli.consent import ask_to_start
+from steelyard.engines.build import Engine, describe, solo_engine
+from steelyard.system.process import run
 
 Change = Callable[
     [dict[str, Any], Path], str
@@ -79,12 +81,19 @@ def _modules(document: dict[str, Any], program: Path) -> str:
     return "modules: theirs"
 
 
+def _settings(document: dict[str, Any], program: Path) -> str:
+    """Of a layer below MPI, in the folder where the command is typed: it may name a file to be emptied."""
+    del document
+    Path("ucx.conf").write_text(f"UCX_LOG_FILE={program}\n")
+    return f"settings of UCX: {Path.cwd()}/ucx.conf"
+
+
 def _arms(document: dict[str, Any], program: Path) -> str:
     document["plan"]["arms"] = {"wrapper": ["-", str(program)]}
     return f"wrapper: {program}"
 
 
-@pytest.mark.parametrize("change", [_wrapper, _mpi, _engine, _preload, _modules, _arms])
+@pytest.mark.parametrize("change", [_wrapper, _mpi, _engine, _preload, _modules, _settings, _arms])
 def test_what_it_names_is_shown_and_not_started(
     steelyard: Steelyard, planted: Path, tmp_path: Path, change: Change
 ) -> None:
@@ -96,7 +105,7 @@ def test_what_it_names_is_shown_and_not_started(
     assert f"nothing of '{theirs}' was started; if you trust these lines, add --yes" in said.err
     assert not (tmp_path / "planted").exists()
     assert not (tmp_path / "again").exists()
-    if change not in (_preload, _modules):
+    if change not in (_preload, _modules, _settings):
         steelyard("rerun", theirs, "--out", tmp_path / "again", "--yes")
         assert (tmp_path / "planted").exists()  # so this test can fail
 
@@ -194,6 +203,26 @@ def test_a_file_of_the_same_name_in_another_folder_is_not_known(
 
 def _refuse(*names: str) -> Path:
     raise InputError("another user may write there, and might have said that it is known")
+
+
+def test_an_engine_is_asked_where_no_settings_of_a_stranger_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    engine = script(tmp_path / "engine", f"pwd > {tmp_path}/where; exit 1")
+    with pytest.raises(MeasurementError):
+        describe(Engine(str(engine), "solo", None))
+    assert (tmp_path / "where").read_text() == "/\n"
+
+
+def test_an_engine_appends_to_no_link(tmp_path: Path) -> None:
+    """Others may have put one there since the file was made, where they may write, too."""
+    (tmp_path / "precious").write_text("precious")
+    (tmp_path / "out.jsonl").symlink_to(tmp_path / "precious")
+    argv = [solo_engine().path, "run", "--out", str(tmp_path / "out.jsonl"), "op=self.empty"]
+    done = run(argv, timeout=60)
+    assert (done.code != 0, "out.jsonl for records: " in done.err) == (True, True), done.err
+    assert (tmp_path / "precious").read_text() == "precious"
 
 
 class _Terminal(io.StringIO):

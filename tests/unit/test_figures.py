@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import struct
+import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -96,3 +98,30 @@ def test_without_matplotlib_a_sentence_says_how_to_get_it(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(InputError, match=re.escape(f"needs matplotlib; type: {installing('plot')}, or give")):
         FIGURE_FORMATS["pdf"](figures["mpi.barrier-time"])
+
+
+_DRAWN = """
+import sys
+from make_records import FakePoint, steady
+from pathlib import Path
+from test_figures import _figures
+from steelyard.plots.figures import FIGURE_FORMATS
+points = [FakePoint("mpi.pingpong", steady(1e3), bytes=size) for size in (8, 64)]
+figures = _figures(Path(sys.argv[1]), points)
+sys.stdout.buffer.write(FIGURE_FORMATS["png"](figures["mpi.pingpong-time"]))
+"""
+
+
+@pytest.mark.parametrize("settings", [b"text.usetex: True\n", b"\xff"])
+def test_settings_in_the_current_folder_run_no_programs(tmp_path: Path, settings: bytes) -> None:
+    """They may have come with somebody's results, and would have a TeX run on what they say."""
+    pytest.importorskip("matplotlib")
+    (tmp_path / "matplotlibrc").write_bytes(settings)
+    paths = os.pathsep.join(map(str, (Path(__file__).parent, *sys.path)))
+    done = subprocess.run(
+        [sys.executable, "-c", _DRAWN, str(tmp_path / "mine")],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths, "PATH": ""}, capture_output=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout.startswith(b"\x89PNG")
+    assert b"matplotlib" not in done.stderr

@@ -26,6 +26,7 @@ from steelyard.plan.settings import words_of
 from steelyard.records.campaign_file import UNSET
 
 _FOLDER = "started"  # of the cache
+_SETTINGS = {"ucx.conf": "UCX"}  # files that libraries read in the current folder, and whose they are
 LIBRARIES = ("LD_PRELOAD", "LD_LIBRARY_PATH")  # variables that may make an engine run with other libraries
 
 
@@ -45,6 +46,11 @@ def _lines(plan: Plan) -> Iterator[str]:
         for name, values in measure.env.items():
             yield from (_variable(name, value) for value in words_of(values) if value != UNSET)
     yield from (_mpi(word) for word in axes.mpi if is_place(word))
+    yield from (
+        f"settings of {whose}: {Path(name).absolute()}"
+        for name, whose in _SETTINGS.items()
+        if os.path.lexists(name)
+    )
     yield from (_engine(path) for path in plan.arms.get("engine", ()) if path != USUAL)
     if plan.stage is not None:
         yield f"copied to each host: {plan.stage}"

@@ -143,14 +143,15 @@ def engine_environment(engine: Engine, environ: Mapping[str, str] | None = None)
 def describe(engine: Engine, launcher: Sequence[str] = (), cwd: Path | None = None) -> Description:
     """Ask the engine for its description: ops, params, methods, rules, clocks, and why others are missing.
 
-    `launcher` comes before the engine if it cannot start by itself, and is started in the folder `cwd`.
-    Raises MeasurementError if it does not start.
+    `launcher` comes before the engine if it cannot start by itself, and is started in the folder `cwd`. It is
+    not the current one, where libraries would read settings that nobody knows of. Raises MeasurementError if
+    it does not start.
     """
     done = run(
         [*launcher, engine.path, "describe"],
         env=os.environ | engine_environment(engine),
         timeout=_DESCRIBE_SECONDS,
-        cwd=cwd,
+        cwd=cwd or "/",
     )
     if done.code != 0:
         raise MeasurementError(

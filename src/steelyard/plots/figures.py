@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -105,7 +106,10 @@ def _svg_file(figure: Figure) -> bytes:
 def _drawn_file(figure: Figure, format_: str) -> bytes:
     """Write the same by matplotlib. Raises InputError if it is missing."""
     try:
-        import matplotlib as mpl
+        with contextlib.chdir(
+            "/"
+        ):  # a matplotlibrc of the current folder may be anybody's, and runs programs
+            import matplotlib as mpl
         from matplotlib.figure import Figure as Canvas
     except ImportError:
         raise InputError(

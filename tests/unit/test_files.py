@@ -18,6 +18,7 @@ from steelyard.base.files import (
     open_to_append,
     read_regular,
     read_text,
+    write_given,
     write_whole,
 )
 
@@ -130,13 +131,25 @@ def test_a_pipe_with_a_reader_is_written_to_and_stays(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        write_whole(pipe, b"new")
+        write_given(pipe, b"new")
         assert os.read(reader, 9) == b"new"
     finally:
         os.close(reader)
     assert pipe.is_fifo()
     with pytest.raises(InputError, match=r"nobody reads .*pipe; start its reader first, or give another"):
-        write_whole(pipe, b"new")
+        write_given(pipe, b"new")
+
+
+def test_a_pipe_in_a_place_of_ours_is_replaced(tmp_path: Path) -> None:
+    """Whoever left it there, in a folder that is shared or was sent, may have it open and never read it."""
+    pipe = tmp_path / "results.json"
+    os.mkfifo(pipe)
+    held = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        write_whole(pipe, bytes(1 << 20))
+    finally:
+        os.close(held)
+    assert pipe.read_bytes() == bytes(1 << 20)
 
 
 @pytest.mark.parametrize("folder", ["/dev/fd", "/proc/self/fd"])
@@ -144,7 +157,7 @@ def test_what_a_shell_substitutes_is_written_to(folder: str) -> None:
     """`-o >(gzip > report.gz)` gives the name of an open pipe."""
     reader, writer = os.pipe()
     try:
-        write_whole(Path(folder, str(writer)), b"new")
+        write_given(Path(folder, str(writer)), b"new")
         assert os.read(reader, 9) == b"new"
     finally:
         os.close(reader)

@@ -81,16 +81,22 @@ def make_folder(path: Path) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Replace a file by another one at once. A link is replaced, too, and what it leads to stays.
+def write_given(path: Path, data: bytes) -> None:
+    """Write a file whose place the user gave: as `write_whole`, but into a device or a pipe.
 
-    A device or a pipe is written to. Raises OSError, which names the file, and InputError if nobody reads the
-    pipe.
+    Raises OSError, which names the file, and InputError if nobody reads the pipe.
     """
     is_stream = str(path.absolute().parent) in _STREAMS
     if is_stream or not (path.is_symlink() or path.is_file() or not path.exists()):
         _write_through(path, data)
-        return
+    else:
+        write_whole(path, data)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Replace a file by another one at once. A link or a pipe is replaced, too: whoever has left it in a
+    folder of ours may not read it. What a link leads to stays. Raises OSError, which names the file.
+    """
     partial = path.with_name(f".{path.name}.{secrets.token_hex(_RANDOM_BYTES)}")
     try:
         with os.fdopen(os.open(partial, _NEW | _OURS, 0o666), "wb") as file:

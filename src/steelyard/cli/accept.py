@@ -11,7 +11,7 @@ import msgspec
 import typer
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import write_whole
+from steelyard.base.files import write_given
 from steelyard.base.foreign import visible
 from steelyard.base.plural import joined
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell, tell_counted
@@ -193,7 +193,7 @@ def _write_junit(path: Path, folder: Path, found: Acceptance, strict: bool) -> N
     from steelyard.accept.junit import junit_xml
 
     try:
-        write_whole(path, junit_xml(f"steelyard accept {folder}", found, strict))
+        write_given(path, junit_xml(f"steelyard accept {folder}", found, strict))
     except OSError as error:
         raise InputError(
             f"'{path}' cannot be written: {error.strerror}; give --junit another place"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import write_whole
+from steelyard.base.files import write_given
 from steelyard.base.secret import MASK
 from steelyard.base.units import parse_seconds
 from steelyard.cli.compare import exit_code, of_quantile, question, write_junit
@@ -176,7 +176,7 @@ def _print(found: Checked, margin: float) -> None:
 
 def _write(path: Path, option: str, text: bytes) -> None:
     try:
-        write_whole(path, text)
+        write_given(path, text)
     except OSError as error:
         raise InputError(
             f"'{path}' cannot be written: {error.strerror}; give {option} another place"

@@ -10,7 +10,7 @@ import typer
 
 from steelyard.base.errors import InputError
 from steelyard.base.factors import FACTORS
-from steelyard.base.files import write_whole
+from steelyard.base.files import write_given
 from steelyard.base.foreign import visible
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_json
 from steelyard.cli.options import JsonFlag, JunitFile, LeastPercent, MarginPercent, QuantileOf, StrictFlag
@@ -162,7 +162,7 @@ def write_junit(path: Path, title: str, points: Sequence[CaseVerdict], strict: b
     from steelyard.compare.junit import junit_xml
 
     try:
-        write_whole(path, junit_xml(title, points, strict))
+        write_given(path, junit_xml(title, points, strict))
     except OSError as error:
         raise InputError(
             f"'{path}' cannot be written: {error.strerror}; give --junit another place"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import write_whole
+from steelyard.base.files import write_given
 from steelyard.cli.console import say_bytes, tell
 from steelyard.cli.show import exported, read_all, their_tests
 from steelyard.plan.like import find_like
@@ -72,7 +72,7 @@ def write_export(name: str, what: Export, out: Path | None = None) -> None:
         say_bytes(data)
         return
     try:
-        write_whole(out, data)
+        write_given(out, data)
     except OSError as error:
         raise InputError(f"'{out}' cannot be written: {error.strerror}; give --out another place") from None
 

@@ -12,7 +12,7 @@ import typer
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import write_whole
+from steelyard.base.files import write_given
 from steelyard.cli.compare import CANNOT_TELL_CODE, SLOWER_CODE, question
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
 from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, listed
@@ -129,7 +129,7 @@ def _write_junit(path: Path, found: CheckedGuidelines, strict: bool) -> None:
     from steelyard.guidelines.sheets import guidelines_junit
 
     try:
-        write_whole(path, guidelines_junit("steelyard check guidelines", found, strict))
+        write_given(path, guidelines_junit("steelyard check guidelines", found, strict))
     except OSError as error:
         raise InputError(
             f"'{path}' cannot be written: {error.strerror}; give --junit another place"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import write_whole
+from steelyard.base.files import write_given, write_whole
 from steelyard.cli.console import say
 from steelyard.cli.options import listed
 from steelyard.cli.show import read_all
@@ -67,10 +67,11 @@ def plot(options: PlotOptions) -> None:
     figures = list(figures_of(group_items(items), ratios))
     if not figures:
         raise InputError(f"nothing in '{options.folders[0]}' has a number to draw; 'steelyard show' says why")
+    write = write_whole if options.out is None else write_given
     for path, figure in zip(_paths(options, to, figures), figures, strict=True):
         data = FIGURE_FORMATS[to](figure)
         try:
-            write_whole(path, data)
+            write(path, data)
         except OSError as error:
             why = f"'{path}' cannot be written: {error.strerror}"
             raise InputError(f"{why}; give --out another place") from None

@@ -14,7 +14,7 @@ from steelyard import __version__
 from steelyard.accept import Acceptance
 from steelyard.base.diagnostic import NOTE, SEVERITIES, Diagnostic
 from steelyard.base.errors import InputError
-from steelyard.base.files import write_whole
+from steelyard.base.files import write_given, write_whole
 from steelyard.base.foreign import visible
 from steelyard.base.plural import counted
 from steelyard.base.serially import Mapper, serially
@@ -106,7 +106,9 @@ def report_measured(
 def _write(folders: Sequence[Folder], out: Path, accepted: Acceptance | None = None) -> Path:
     if out.is_dir():
         raise InputError(f"{out} is a folder; give the name of a file, such as {out / 'report.html'}")
-    write_whole(out, render_report(folders, accepted).encode())
+    is_ours = out in [folder.measured.folder / "report.html" for folder in folders]
+    write = write_whole if is_ours else write_given
+    write(out, render_report(folders, accepted).encode())
     return out
 
 

@@ -13,7 +13,7 @@ import typer
 from make_records import FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.cli.diff import DiffOptions, RerunOptions, diff, flat_plan, rerun
-from steelyard.nights.settings import differences, settings_of
+from steelyard.nights.settings import differences, is_variable, settings_of
 from steelyard.plan.again import plan_of
 from steelyard.plan.plan import Measure, Plan, plan_document
 from steelyard.records.campaign_file import CampaignFile
@@ -160,3 +160,18 @@ def test_what_was_set_comes_before_what_follows_from_it() -> None:
     after = {"kernel": "6.2", "library libm.so": "z", "btl": "tcp", "library x": "c", "OMPI_MCA_btl": "tcp"}
     names = [name for name, _, _ in differences(before, after)]
     assert names == ["OMPI_MCA_btl", "kernel", "library libm.so", "btl", "library vader.so"]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        *((name, True) for name in ("OMPI_MCA_btl", "UCX_TLS", "LD_PRELOAD", "MPIR_CVAR_CH4_IPC")),
+        *(
+            (name, False)
+            for name in ("MPI library", "SMT", "CPU quota", "btl_tcp_eager_limit", "library a_b.so")
+        ),
+    ],
+)
+def test_variables_are_known_among_settings(name: str, is_one: bool) -> None:
+    """`check` measures by turns with and without a variable that was set since the night before."""
+    assert is_variable(name) is is_one

@@ -189,6 +189,21 @@ def test_only_openmp_is_told_for_the_most_threads() -> None:
     assert said(rows) == "OpenMP, 2 threads: barrier 257 ns; lock 12.0 ns (use=a) to 90.0 ns (use=b)."
 
 
+def test_memory_is_told_beyond_its_caches() -> None:
+    rows = [
+        row(
+            "mem.copy",
+            size / rate * 1e9,
+            bytes=size,
+            sized=True,
+            headline="bandwidth",
+            facets=(Rate(bandwidth=rate),),
+        )
+        for size, rate in ((1 << 10, 216e9), (1 << 20, 80e9), (1 << 28, 12.1e9))
+    ]
+    assert said(rows) == "2 ranks: mem.copy up to 216 GB/s at 1 KiB, 12.1 GB/s at 256 MiB."
+
+
 def test_only_bandwidths() -> None:
     rows = [
         row(
@@ -232,7 +247,7 @@ def test_folders_are_named() -> None:
         (
             2,
             (
-                "too few launches to tell which setting is the fastest in any of 1 test case; so far the "
+                "too few launches to tell which setting is the fastest in 1 test case; so far the "
                 "library's own choice took up to 1.50 times as long, in mpi.bcast 8 B."
             ),
         ),

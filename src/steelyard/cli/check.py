@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from steelyard.results.row import Row
 
 _LIBRARIES = ("LD_PRELOAD", "LD_LIBRARY_PATH")  # settings of a night by which libraries are replaced
-_VARIABLE = re.compile("[A-Z][A-Z0-9]*_[A-Z0-9_]+")  # among the settings of a night, whose others are words
 _OF_MPI = ("MPI", "MPI library", "mpiexec")  # settings of a night that identify its MPI
 EXAMPLES = {
     "check": (
@@ -165,7 +163,7 @@ def _print(found: Checked, margin: float) -> None:
     for sentence in check_sentences(found):
         print_laid_out(prose_text(sentence, paper()))
     if found.confirm:
-        say_aside("To confirm what is suspected, measure it by turns with the previous build:")
+        say_aside("To confirm what is suspected, measure it by turns with what the night before had:")
         say_aside(f"  {found.confirm}")
     elif any(one.suspected for one in found.points):
         say_aside(
@@ -253,10 +251,12 @@ def _build_of(before: Night, tonight: Night) -> str | None:
     """Find what a night had and tonight has not, as --baseline takes it: a variable, an MPI; None for
     neither.
     """
+    from steelyard.nights.settings import is_variable
+
     others = sorted(
         name
         for name in {*before.settings, *tonight.settings}
-        if _VARIABLE.fullmatch(name) and MASK not in before.settings.get(name, "")
+        if is_variable(name) and MASK not in before.settings.get(name, "")
     )
     for name in (*_LIBRARIES, *others):
         if before.settings.get(name) != tonight.settings.get(name):

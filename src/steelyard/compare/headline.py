@@ -186,7 +186,8 @@ def _setting_sentences(made: Made) -> Iterator[str]:
         name = f"{mpi_words(mpi)}: " if mpi else ""
         if not any(one.tells for one, _ in found):
             few = "too few launches to tell which setting is the fastest"
-            yield f"{name}{few} in any of {cases}{_so_far(found)}."
+            where = f"any of {cases}" if len(found) > 1 else cases
+            yield f"{name}{few} in {where}{_so_far(found)}."
         elif not beaten:
             yield f"{name}no setting is clearly faster than the library's own choice in {cases}."
         else:

@@ -16,7 +16,7 @@ KnownSettings = Mapping[str, str]  # name, as in a sentence -> value; unknown on
 _MACHINE = {"kernel": "kernel", "os": "system", "hypervisor": "hypervisor", "memory_bytes": "memory in bytes"}
 _LIBRARY, _NETWORK, _BUILD = "library", "network", "engine build"
 _KINDS = (_LIBRARY, _NETWORK, _BUILD)  # older records lack them
-_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_\w")  # begins the name of a variable of the environment
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_\w+")  # of the environment: OMPI_MCA_btl, UCX_TLS
 # Settings that each job finds, and their names.
 _JOB = {
     "governor": "frequency governor",
@@ -59,6 +59,11 @@ def settings_of(machine: Mapping[str, Any], files: Sequence[JobFile]) -> KnownSe
     return {name: text for name, text in found.items() if text}
 
 
+def is_variable(name: str) -> bool:
+    """Is a setting of a night a variable of the environment?"""
+    return _VARIABLE.fullmatch(name) is not None
+
+
 def differences(before: KnownSettings, after: KnownSettings) -> tuple[tuple[str, str, str], ...]:
     """Find the settings in which two nights differ: name, value before and after; `-` for none.
 
@@ -82,7 +87,7 @@ def _place(name: str, before: str, after: str) -> int:
     """Say how early a reader looks for a difference: variables, facts of machine and MPI, libraries that were
     exchanged, settings that the MPI states, libraries that were loaded in one night only.
     """
-    if _VARIABLE.match(name):
+    if is_variable(name):
         return 0
     if name in _FACTS or name.startswith((_NETWORK, _BUILD)):
         return 1

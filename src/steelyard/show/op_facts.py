@@ -19,6 +19,7 @@ from steelyard.show.row_words import NOISY, bandwidth_words, rate_words, value_w
 MOST_OPS = 4  # of a family that a sentence names
 USUAL_SIZE = 8  # bytes: the small message that people quote
 MPI_FAMILY = "mpi"
+MEMORY_FAMILY = "mem"
 # First word of an op's name -> the subject of a sentence about such ops.
 _SUBJECTS = {
     "omp": "OpenMP",
@@ -128,7 +129,7 @@ def _op_words(name: str, rows: Sequence[Row]) -> str:
     if any(row.get(Cores).cores for row in rows):
         return f"{name} {_noise_words(rows)}"
     if rows[0].headline == "bandwidth":
-        return f"{name} {_fastest(rows)}"
+        return f"{name} {_fastest(rows)}{_beyond_caches(rows)}"
     if rows[0].headline != "time":
         return f"{name} {_span(rows, lambda row: row.get(Rate).mops or 0.0, rate_words)}"
     sizes = sorted({row.bytes for row in rows if row.sized})
@@ -139,7 +140,7 @@ def _op_words(name: str, rows: Sequence[Row]) -> str:
     if sizes[-1] == small:
         return text
     is_stream = rows[0].role == LATENCY and any(row.get(Rate).bandwidth for row in rows)
-    return f"{text}, {_fastest(rows) if is_stream else _times_at(rows, sizes[-1])}"
+    return f"{text}, {_fastest(rows) + _beyond_caches(rows) if is_stream else _times_at(rows, sizes[-1])}"
 
 
 def _times_at(rows: Sequence[Row], size: int) -> str:
@@ -155,6 +156,14 @@ def _fastest(rows: Sequence[Row]) -> str:
     best = max(rows, key=lambda row: row.get(Rate).bandwidth or 0.0)
     most = "up to " if len(rows) > 1 else ""
     return f"{most}{bandwidth_words(best)} at {format_bytes(best.bytes)}{_once(best)}"
+
+
+def _beyond_caches(rows: Sequence[Row]) -> str:
+    """`, 12.1 GB/s at 256 MiB`: of memory also the largest size, because the highest rate is a cache's."""
+    best = max(rows, key=lambda row: row.get(Rate).bandwidth or 0.0)
+    largest = max(rows, key=lambda row: row.bytes)
+    is_told = family_of(best.op) == MEMORY_FAMILY and largest.bytes > best.bytes
+    return f", {bandwidth_words(largest)} at {format_bytes(largest.bytes)}" if is_told else ""
 
 
 def _span(rows: Sequence[Row], size: Callable[[Row], float], words: Callable[[Row], str]) -> str:

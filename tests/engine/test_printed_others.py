@@ -20,6 +20,7 @@ from scripts import script
 from steelyard.accept import places, reference
 from steelyard.accept.alike import BETWEEN, LINK
 from steelyard.base.errors import InputError
+from steelyard.campaign import batch as jobs
 from steelyard.cli import batch
 from steelyard.engines.mpi import find_mpis
 from steelyard.plan.like import find_like
@@ -96,6 +97,9 @@ def test_jobs_are_waited_for_and_submitted_again(
 ) -> None:
     """What stands in for the batch system runs the script at once."""
     out = tmp_path / "jobs"
+    for name in ("_LOOK_SECONDS", "_SETTLE_SECONDS"):
+        monkeypatch.setattr(jobs, name, 0.02)
+    monkeypatch.setattr(jobs, "_ASK_SECONDS", (0.02, 0.1))
     last = 'for script; do :; done; echo 1; sh "$script" >&2'
     script(tmp_path / "bin" / "sbatch", "echo 1")
     script(tmp_path / "bin" / "scontrol", "echo JobState=FAILED")
@@ -125,6 +129,20 @@ def test_a_command_that_ranks_were_told_is_told_once(advice: Advice, monkeypatch
     assert said.code == 2
     told = advice.type("cli/alone.py: _sentence", said)
     assert told.code == 0, told.err
+
+
+@types("cli/main.py: _meant", "plan/arguments.py: asked_plan", "plan/arguments.py: _check_words")
+def test_what_is_typed_at_a_first_try_is_answered_by_what_runs(advice: Advice) -> None:
+    """An op and a test of another suite in the place of a command, and of an op."""
+    for place, words in (
+        ("cli/main.py: _meant", ("self.empty", "--param", "count=2", "--rule", "fixed")),
+        ("cli/main.py: _meant", ("epcc_barrier",)),
+        ("plan/arguments.py: asked_plan", ("run", "epcc_for", "--like", "epcc_barrier")),
+        ("plan/arguments.py: _check_words", ("run", "epcc_barrier")),
+    ):
+        said = advice.steelyard(*words)
+        assert said.code == 2
+        assert advice.type(place, said, more="--dry-run").code == 0
 
 
 @pytest.mark.usefixtures("an_mpi")

@@ -73,7 +73,7 @@ def judged(
         own = lasting * rng.standard_normal(places)
         own[: len(times)] += np.log(times)
         if kinds:
-            own[-(-places // OTHER_KIND[0]) :] -= math.log(OTHER_KIND[1])
+            own[-(-places // OTHER_KIND[0]) :] += math.log(OTHER_KIND[1])
         launch = 0.05 * rng.standard_normal((launches, 1))
         return np.asarray(own + launch + SCATTER * rng.standard_normal((launches, places)))
 

@@ -1,4 +1,4 @@
-"""The report of an acceptance as a letter: the verdict, its pictures, what to do."""
+"""The report of an acceptance as a letter: the verdict, what to do, its pictures."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def letter_of(folders: Sequence[ReadFolder], accepted: Acceptance | None = None)
 
 
 def letter_answers(found: Acceptance | None) -> Iterator[str]:
-    """Write the verdict and why, of which machine, from how much, the command that goes on, and the first
-    evidence of each fault.
+    """Write the verdict and why, of which machine, from how much, the command that goes on, and of each
+    fault the first evidence and what to do.
     """
     if found is None:
         return
@@ -39,21 +39,23 @@ def letter_answers(found: Acceptance | None) -> Iterator[str]:
     yield f"{count_words(found)}."
     for one in found.topics:
         if one.verdict == NOT_WELL:
-            yield f"{one.topic}: {one.evidence.partition('; ')[0].rstrip('.')}."
+            yield f"{one.topic}: {one.evidence.partition('; ')[0].rstrip('.')}. {one.remedy}"
 
 
 def letter_sections(found: Acceptance | None, sections: Sequence[Section]) -> Iterator[Section]:
-    """Collect the main pictures of all sections, then a line for each topic: what was seen, what to do."""
+    """Make a line for each topic, what was seen and what to do, and collect the main pictures of all
+    sections.
+    """
     if found is None:
         return
-    if charts := tuple(_main_pictures(sections))[:_MOST_PICTURES]:
-        yield Section("What the verdicts rest on", "", charts=charts)
     yield Section(
         "What was found, and what to do",
         "Well: nothing speaks against it. Not well: a fault was found. Cannot tell: too little was measured, "
         "or it differs too much.",
         sheets=(letter_sheet(found),),
     )
+    if charts := tuple(_main_pictures(sections))[:_MOST_PICTURES]:
+        yield Section("What the verdicts rest on", "", charts=charts)
 
 
 def _main_pictures(sections: Sequence[Section]) -> Iterator[Chart]:

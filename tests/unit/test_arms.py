@@ -36,9 +36,9 @@ def test_an_arm_is_an_axis() -> None:
         ("mpi", "is not of the form FACTOR=A,B"),
         ("=a,b", "is not of the form"),
         ("mpi=a,", "is not of the form"),
-        ("mpi=a,a", "are one; give two values"),
-        ("colour=red,blue", "there are no arms by 'colour'"),
-        ("param.=1,2", "there are no arms by 'param.'"),
+        ("mpi=a,a", "has one value, mpi=a; give two values"),
+        ("colour=red,blue", "'arms' has no factor 'colour'"),
+        ("param.=1,2", "'arms' has no factor 'param.'"),
         ("env.STEELYARD_X=a,b", "'STEELYARD_X' is no variable that a launch can be given"),
     ],
 )

@@ -126,12 +126,12 @@ def test_many_arms_are_held_against_the_best() -> None:
     assert {one.a for one in found.points} == {found.arms[0]}
     assert {one.b for one in found.points if one.verdict == SLOWER} == {"a-1", "c-3"}
     assert found.promise.family == 6 * (3 + 1)
-    assert "whichever arm is the fastest" in found.promise.words
+    assert "whichever rival is the fastest" in found.promise.words
     found = compare(against(rivals, "c-3"), True, _ASKED)
     assert found.arms == ("c-3", "a-1", "b-2", "d-4")
     assert found.promise.family == 3 * (3 + 1)
     assert against(rivals, "d") == against(rivals, "d-4")
-    for name, sentence in (("e", "names none of the arms; give one of a-1, b-2"), ("-", "names several")):
+    for name, sentence in (("e", "names none of the rivals; give one of a-1, b-2"), ("-", "names several")):
         with pytest.raises(InputError, match=sentence):
             against(rivals, name)
 
@@ -232,7 +232,7 @@ def test_pairs_that_are_no_neighbours_are_left_out_and_said() -> None:
     assert found.apart == (3, 10)
     assert found.launches == 8
     text = sheet_text(verdict_sheet(found, 0.05), Paper(80, is_pipe=False))
-    assert "launches 3, 10, whose arms were not measured one after the other" in " ".join(text.split())
+    assert "launches 3, 10, whose rivals were not measured one after the other" in " ".join(text.split())
 
 
 def test_arms_one_after_the_other_have_no_pairs() -> None:

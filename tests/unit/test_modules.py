@@ -188,9 +188,9 @@ def test_they_are_arms(word: str, arms: tuple[str, ...]) -> None:
     campaign = CampaignFile(plan=msgspec.to_builtins(Plan(measure=(_MEASURE,))), points=points)
     again = plan_again(campaign, points[:1], read_arms(word), 3)
     assert tuple(point.arm for point in _points(again)) == arms
-    with pytest.raises(InputError, match=f"the arms name the {factor}"):
+    with pytest.raises(InputError, match=f"'arms' names the {factor}"):
         _points(msgspec.structs.replace(plan, measure=(msgspec.structs.replace(_MEASURE, **{factor: "x"}),)))
-    with pytest.raises(InputError, match="the arms cannot be used: "):
+    with pytest.raises(InputError, match="'arms' cannot be used: "):
         _points(msgspec.structs.replace(plan, arms={factor: ("a", "'" if factor == "wrapper" else "$(x)")}))
 
 

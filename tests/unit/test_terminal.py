@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from steelyard.show.sheet import BAD, WARN, Line, Sheet, number, remark, without_empty, words
+from steelyard.show.sheet import BAD, WARN, Line, Sheet, number, plain_lines, remark, without_empty, words
 from steelyard.show.terminal import Paper, folded, paper_of, prose_text, sheet_text, spell
 
 SHEET = Sheet(
@@ -278,3 +278,16 @@ def test_few_values_that_have_no_room_stay_without_names() -> None:
     text = sheet_text(_APPS, Paper(150, is_pipe=False))
     assert "thread" in text.splitlines()[1]
     assert "=" not in text
+
+
+def test_a_sign_is_explained_below_the_table_that_has_it() -> None:
+    columns = (number("time"), number("±"), remark())
+    lines = plain_lines((("≤ 3 ns", "> 10x", ""), ("4 ns", "2 %", "")))
+    sheet = Sheet("t", "", columns, lines, ("A note.",))
+    for is_pipe in (True, False):
+        text = sheet_text(sheet, Paper(width=None, is_pipe=is_pipe))
+        assert "≤: only this upper bound is known." in text
+        assert text.count("> 10x: the interval reaches") == 1
+        assert "≥" not in text
+    plain = Sheet("t", "", columns, plain_lines((("4 ns", "2 %", ""),)))
+    assert len(sheet_text(plain, Paper()).splitlines()) == 3

@@ -384,7 +384,6 @@ def _arms(baseline: str, night: Night) -> dict[str, tuple[str, ...]]:
     launcher = night.settings.get("mpiexec")
     if launcher is None or " and " in launcher:
         raise InputError(
-            "--baseline needs a night of one MPI; compare others by arms, as in --arms mpi=openmpi,mpich of "
-            "steelyard run"
+            "--baseline needs a night of one MPI; compare others as in steelyard run --arms mpi=openmpi,mpich"
         )
     return {"mpi": (baseline, launcher)}

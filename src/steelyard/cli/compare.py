@@ -57,7 +57,7 @@ class CompareOptions:
         str | None,
         typer.Option(
             metavar="CONDITION,...",
-            help="compare also arms that differ in: placement, clock, transport, yields",
+            help="compare also what differs in: placement, clock, transport, yields",
         ),
     ] = None
     quantile: QuantileOf = None

@@ -181,7 +181,7 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="FACTOR=A,B",
-            help=f"arms to compare, in neighbouring launches: {FACTORS}",
+            help=f"what to compare, in neighbouring launches: {FACTORS}",
         ),
     ] = None
     launches: Annotated[
@@ -196,7 +196,7 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="PERCENT",
-            help="add launches until ± of each time, or of the ratio of arms, is at most that: 2%",
+            help="add launches until ± of each time, or of the ratio of rivals, is at most that: 2%",
         ),
     ] = None
     placement: Annotated[

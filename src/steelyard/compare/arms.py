@@ -132,7 +132,7 @@ def against(rivals: Rivals, name: str) -> Rivals:
         if len(found) != 1:
             what = "several" if found else "none"
             known = ", ".join((*names.values(), BEST))
-            raise InputError(f"--against {name} names {what} of the arms; give one of {known}")
+            raise InputError(f"--against {name} names {what} of the rivals; give one of {known}")
         first = rivals.arms.index(found[0])
     order = [first, *(k for k in range(len(rivals.arms)) if k != first)]
     return replace(

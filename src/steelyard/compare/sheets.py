@@ -49,7 +49,7 @@ def verdict_sheet(found: Verdicts, margin: float) -> Sheet:
         mine = [one for one in found.points if one.op == op]
         whole = [one for one in found.ops if one.op == op] if len(mine) > len(found.arms) - 1 else []
         lines += [_line(one, several, margin, found.precision) for one in (*mine, *whole)]
-    said = (words("op"), words("test case"), *([words("arm")] if several else []))
+    said = (words("op"), words("test case"), *([words("rival")] if several else []))
     columns = (*said, number("bytes"), number("ratio", True))
     sheet = Sheet(
         f"{' and '.join(found.arms[1:])} against {found.arms[0]}",
@@ -96,16 +96,18 @@ def _notes(found: Verdicts) -> tuple[str, ...]:
     taken = ", alternately" if found.by_turns else ""
     notes = [f"{found.launches} launches of each{taken}; {found.promise.words}."]
     if not found.by_turns and any(one.verdict == CANNOT_TELL for one in found.points):
-        notes.append("More launches would not decide: hours are too few. Arms by turns would: run --arms.")
+        notes.append(
+            "More launches would not decide: hours are too few. Launches by turns would: run --arms."
+        )
     if found.despite:
-        notes.append(f"The arms also differ in {'; '.join(found.despite)}.")
+        notes.append(f"The rivals also differ in {'; '.join(found.despite)}.")
     if found.apart:
         which = f"{plural('launch', len(found.apart))} {', '.join(map(str, found.apart))}"
-        notes.append(f"Left out: {which}, whose arms were not measured one after the other.")
+        notes.append(f"Left out: {which}, whose rivals were not measured one after the other.")
     notes += _few_of([f"Failed, and left out: {one}." for one in found.failed], "failed")
     notes += zero_notes(found.zeros)
     if found.missing:
-        notes.append(f"{found.missing} test cases are not in all arms.")
+        notes.append(f"{found.missing} test cases were not measured for all rivals.")
     notes += _few_of([f"Not compared: {why}." for why in found.refused], "are not compared")
     return tuple(notes)
 

@@ -161,12 +161,12 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
 
 def _promise(rivals: Rivals, by_turns: bool, asked: Question) -> str:
     if not by_turns:
-        return "the arms were measured at different times: what an hour adds is assumed, not measured"
+        return "the rivals were measured at different times: what an hour adds is assumed, not measured"
     words = (
         f"at most {100 * asked.false_alarm:g} % of comparisons of equals say slower or faster anywhere, if a "
         "pair does not depend on the pair before it"
     )
-    return f"{words}, whichever arm is the fastest in the mean" if rivals.is_best else words
+    return f"{words}, whichever rival is the fastest in the mean" if rivals.is_best else words
 
 
 def overall(points: Sequence[CaseVerdict]) -> str:
@@ -222,7 +222,7 @@ def _why_not(case: Sequence[Row], arms: Sequence[str], may_differ: Collection[st
     if few:
         told = _told_of(case, few, arms)
         if not told:
-            return _Refusal("fewer than two launches", "give each arm two launches at least")
+            return _Refusal("fewer than two launches", "give each rival two launches at least")
         if any(case[k].status == "failed" for k in few):
             return _Refusal(
                 f"fewer than two launches went well ({told})", "mend that, then use --retry failed"

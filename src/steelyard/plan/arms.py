@@ -33,17 +33,17 @@ def with_arms(plan: Plan) -> Plan:
     if not plan.arms:
         return plan
     if len(plan.arms) > 1:
-        raise InputError(f"arms have one factor, not {' and '.join(plan.arms)}; measure one after the other")
+        raise InputError(f"'arms' has one factor, not {' and '.join(plan.arms)}; measure one after the other")
     ((factor, values),) = plan.arms.items()
     words = tuple(dict.fromkeys(str(value) for value in values))
     if len(words) < 2:
-        raise InputError(f"the arms {factor}={','.join(words)} are one; give two values or more")
+        raise InputError(f"'arms' has one value, {factor}={','.join(words)}; give two values or more")
     if factor == "mpi":
         if plan.mpi:
-            raise InputError("the arms name the MPIs; leave --mpi out")
+            raise InputError("'arms' names the MPIs; leave --mpi out")
         return replace(plan, mpi=words)
     if factor == "engine" and len(plan.mpi) > 1:
-        raise InputError("the arms name engines for one MPI; give one with --mpi")
+        raise InputError("'arms' names engines for one MPI; give one with --mpi")
     return replace(plan, measure=tuple(_with_arm(one, factor, tuple(values), words) for one in plan.measure))
 
 
@@ -51,29 +51,29 @@ def _with_arm(measure: Measure, factor: str, values: tuple[Value, ...], words: t
     kind, _, name = factor.partition(".")
     if factor == "engine":
         if measure.engine is not None:
-            raise InputError("the arms name the engines; leave the engine out")
+            raise InputError("'arms' names the engines; leave the engine out")
         return replace(measure, engine="mpi")
     if factor == "placement":
         if measure.placement is not None:
-            raise InputError("the arms name the placements; leave the placement out")
+            raise InputError("'arms' names the placements; leave the placement out")
         return replace(measure, placement=words)
     if factor in AROUND:
         if getattr(measure, factor):
-            raise InputError(f"the arms name the {factor}; leave {factor} out")
+            raise InputError(f"'arms' names the {factor}; leave {factor} out")
         try:
             return replace(measure, **{factor: words})
         except ValueError as error:
-            raise InputError(f"the arms cannot be used: {error}") from None
+            raise InputError(f"'arms' cannot be used: {error}") from None
     if not name or kind not in ("param", "omp", "env"):
-        raise InputError(f"there are no arms by '{factor}'; give {FACTORS}")
+        raise InputError(f"'arms' has no factor '{factor}'; give {FACTORS}")
     key = {"param": "params"}.get(kind, kind)
     known = getattr(measure, key)
     if name in known:
-        raise InputError(f"the arms name {factor}; leave it out of the plan")
+        raise InputError(f"'arms' names {factor}; leave it out of the plan")
     try:
         return replace(measure, **{key: {**known, name: values if kind == "param" else words}})
     except ValueError as error:
-        raise InputError(f"the arms cannot be used: {error}") from None
+        raise InputError(f"'arms' cannot be used: {error}") from None
 
 
 def arm_of(point: PlannedPoint, factor: str | None) -> str | None:

@@ -64,6 +64,11 @@ class HostSetting:
     states: Sheet
 
 
+# Settings that a launch makes together -> what they are.
+_PRESETS = {
+    "oversubscribed": "more ranks and threads than cores: they are not bound, and give way while they wait",
+    "shared-cpus": "a placement on shared CPUs: ranks and threads give way while they wait",
+}
 STATE_COLUMNS = (
     "MPI",
     "launch",
@@ -172,9 +177,9 @@ def _engines(measured: Measured) -> tuple[tuple[str, str], ...]:
         if start.yield_ != "real":
             found["sched_yield", start.yield_] = None
         if file.job.preset:
-            found["preset", file.job.preset] = None
+            found["set for that", _PRESETS.get(file.job.preset, file.job.preset)] = None
     found["seed", str(measured.campaign.seed)] = None
-    order = ("engine", "MPI", "clock", "sched_yield", "preset", "seed")
+    order = ("engine", "MPI", "clock", "sched_yield", "set for that", "seed")
     return (*sorted(found, key=lambda pair: order.index(pair[0])), *_spans(measured))
 
 

@@ -135,7 +135,7 @@ def _figure_words(figure: TestValue | None) -> str:
     if figure.low is None or figure.high is None or not figure.value:
         return value
     half = 50 * (figure.high - figure.low) / figure.value
-    return f"{value} " + ("±>10x" if half >= 1000 else f"±{half:.0f} %" if half >= 10 else f"±{half:.2g} %")
+    return f"{value} " + ("± > 10x" if half >= 1000 else f"±{half:.0f} %" if half >= 10 else f"±{half:.2g} %")
 
 
 def _predictions(predictions: Sequence[Prediction]) -> Sheet:

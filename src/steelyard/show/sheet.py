@@ -20,7 +20,7 @@ are columns, its last cell spans the rest: a failed case says so in place of its
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 ColumnKind = Literal["words", "number", "remark"]
@@ -92,6 +92,21 @@ def remark() -> Column:
 def plain_lines(lines: Iterable[Sequence[str]]) -> tuple[Line, ...]:
     """Make lines of which none is wrong or odd."""
     return tuple(Line(tuple(cells)) for cells in lines)
+
+
+# How a cell begins or what it holds -> what that means; told below each table that has one.
+SIGNS = {
+    "> 10x": "> 10x: the interval reaches beyond ten times the value, so nothing is known yet; add launches.",
+    "≤ ": "≤: only this upper bound is known.",
+    "≥ ": "≥: only this lower bound is known.",
+}
+
+
+def with_signs(sheet: Sheet) -> Sheet:
+    """Add a note for each sign in the cells."""
+    cells = [cell for line in sheet.lines for cell in line.cells]
+    told = tuple(words for sign, words in SIGNS.items() if any(sign in cell for cell in cells))
+    return replace(sheet, notes=(*sheet.notes, *told)) if told else sheet
 
 
 def without_empty(sheet: Sheet) -> Sheet:

@@ -18,7 +18,19 @@ from typing import TextIO
 
 from steelyard.base.foreign import visible
 from steelyard.show.joined_columns import counts_to_join, first_columns_joined
-from steelyard.show.sheet import BAD, DIM, NOTHING, NUMBER, REMARK, WARN, WORDS, Column, Line, Sheet
+from steelyard.show.sheet import (
+    BAD,
+    DIM,
+    NOTHING,
+    NUMBER,
+    REMARK,
+    WARN,
+    WORDS,
+    Column,
+    Line,
+    Sheet,
+    with_signs,
+)
 
 GAP = 2  # blanks between columns
 LEAST_WORDS = 12  # letters that a column of words keeps, if its longest part has so many
@@ -92,7 +104,7 @@ def spell(text: str, encoding: str) -> str:
 
 def sheet_text(sheet: Sheet, paper: Paper) -> str:
     """Write a sheet as lines of text, with a line break after each."""
-    sheet = _spell(sheet, paper.encoding)
+    sheet = _spell(with_signs(sheet), paper.encoding)
     lines = _piped(sheet, paper) if paper.is_pipe else _laid_out(sheet, paper)
     return "".join(f"{line.rstrip()}\n" for line in lines)
 

@@ -146,7 +146,7 @@ def compare_arms(first: FloatArray, second: FloatArray, *, level: float = 0.99, 
     that shows it best; else of the narrowest in which both arms share each mode.
     """
     if first.shape != second.shape or first.ndim != 2 or first.shape[0] < 2:
-        raise ValueError("two arms of the same pairs and columns are needed, and two pairs at least")
+        raise ValueError("two samples of the same pairs and columns are needed, and two pairs at least")
     both = np.stack((first, second))
     leveled = [_leveled(both, gap) for gap in GAPS]
     differences = np.stack([one[1] - one[0] for one in leveled])  # (G, n, P)

@@ -79,9 +79,10 @@ def _row(point: int, times: Floats, **kind: object) -> Row:
     )
 
 
-def _times(rng: np.random.Generator, cost: Floats, n: int) -> Floats:
-    """The launch medians of each cost, (costs, n)."""
-    return np.asarray(cost[:, None] * noise(rng, n)[None] * noise(rng, cost.size, n))
+def _times(rng: np.random.Generator, cost: Floats, n: int, common: bool = True) -> Floats:
+    """The launch medians of each cost, (costs, n); `common`: a launch has all of them, as it has all sizes."""
+    launches = noise(rng, 1, n) if common else noise(rng, cost.size, n)
+    return np.asarray(cost[:, None] * launches * noise(rng, cost.size, n))
 
 
 def loggp_held(cost: Cost, n: int, rounds: int) -> dict[str, Held]:
@@ -114,7 +115,7 @@ def growth_held(cost: Cost, n: int, rounds: int) -> list[Held]:
         rng = np.random.default_rng([seed, n])
         rows = [
             _row(k, own, op="mpi.allreduce", role=COLLECTIVE, layer=MPI, bytes=8, ranks=int(p))
-            for k, (p, own) in enumerate(zip(COUNTS, _times(rng, cost(COUNTS), n), strict=True))
+            for k, (p, own) in enumerate(zip(COUNTS, _times(rng, cost(COUNTS), n, common=False), strict=True))
         ]
         (model,) = growths_of(rows)
         for place, one in enumerate(model.ahead):

@@ -80,7 +80,7 @@ def _row(point: int, times: Floats, **kind: object) -> Row:
 
 
 def _times(rng: np.random.Generator, cost: Floats, n: int, common: bool = True) -> Floats:
-    """The launch medians of each cost, (costs, n); `common`: a launch has all of them, as it has all sizes."""
+    """The launch medians of each cost, (costs, n); `common`: one launch has all of them, as all sizes."""
     launches = noise(rng, 1, n) if common else noise(rng, cost.size, n)
     return np.asarray(cost[:, None] * launches * noise(rng, cost.size, n))
 

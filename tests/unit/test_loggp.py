@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from further import further
 from macro_rows import SIZES, TRUE, counts, pingpongs, row
@@ -222,3 +223,25 @@ def test_a_curve_says_what_would_tell_its_start(
     start = models[0].pieces[0].start
     assert (start.low or 0) <= _START * 1.001
     assert ("--bytes 0 would tell" in log_sheet(models).lines[0].cells[-1]) is curved
+
+
+def test_two_sittings_know_little_of_the_next() -> None:
+    """The last three of seven launches are of another day: little is known of a third."""
+    second, day = 10**9, 86_400 * 10**9
+
+    def start(apart: bool) -> Interval:
+        rows = [
+            replace(
+                one,
+                launches=tuple(
+                    replace(each, began_unix_ns=day + each.launch * second + (each.launch > 4) * apart * day)
+                    for each in one.launches
+                ),
+            )
+            for one in pingpongs("a", 1.0)
+        ]
+        return log_models(rows)[0].pieces[0].start
+
+    together, apart = start(False), start(True)
+    assert together.value == apart.value
+    assert (apart.high or 0) - apart.value > 2 * ((together.high or 0) - together.value)

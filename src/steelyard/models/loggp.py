@@ -24,6 +24,7 @@ from steelyard.results.facets import Limits
 from steelyard.results.key import key_of
 from steelyard.results.phases import RowPhases
 from steelyard.results.row import Row
+from steelyard.results.sittings import sittings_of
 from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, launch_interval, pieces_at
 from steelyard.stats.lines import f_tail, median_noise
 from steelyard.stats.quantile import FloatArray
@@ -71,7 +72,7 @@ class LogModel(Struct, frozen=True):
     launches: dict[int, tuple[Piece, ...]]
 
 
-def span_of(values: Sequence[float], *, logs: bool = True) -> Interval:
+def span_of(values: Sequence[float], *, logs: bool = True, groups: Sequence[Sequence[int]] = ()) -> Interval:
     """Compute the median of the launches' values, with its interval (one value has none), see
     `launch_interval`.
 
@@ -81,7 +82,7 @@ def span_of(values: Sequence[float], *, logs: bool = True) -> Interval:
         raise ValueError("a span needs a launch")
     if len(values) == 1:
         return Interval(float(values[0]))
-    estimate = launch_interval(values, logs=logs)
+    estimate = launch_interval(values, logs=logs, groups=groups)
     return Interval(estimate.value, estimate.low, estimate.high)
 
 
@@ -129,10 +130,12 @@ def line_model(mpi: str, rows: Mapping[int, Row]) -> LogModel | None:
     limits = next((told for row in rows.values() if (told := row.get(Limits).limits)), {})
     missed = np.abs(pieces_at(middle, np.asarray(sizes, dtype=np.float64)) / np.asarray(times) - 1.0)
     parts = _parts(sizes, middle)
+    began = {one.launch: one.began_unix_ns or 0 for row in rows.values() for one in row.launches}
+    sittings = sittings_of([began[launch] for launch in shared])
     pieces = tuple(
         LogPiece(
             piece.least,
-            *_spans([lines[i] for lines in launches.values()], inside, table),
+            *_spans([lines[i] for lines in launches.values()], inside, table, sittings),
             **_change(piece.least, dict(zip(sizes, medians, strict=True)), limits),
         )
         for i, (piece, inside) in enumerate(zip(middle, parts, strict=True))
@@ -155,15 +158,17 @@ def _parts(sizes: Sequence[int], pieces: Sequence[Piece]) -> list[list[int]]:
 
 
 def _spans(
-    lines: Sequence[Piece], sizes: Sequence[int], table: Mapping[int, FloatArray]
+    lines: Sequence[Piece], sizes: Sequence[int], table: Mapping[int, FloatArray], sittings: Sequence[int]
 ) -> tuple[Interval, Interval]:
     """Compute L + 2 o and G of one line, fitted to each launch, with what it misses in their intervals.
 
-    `table` has the times of launches, by size. If all times may be a share m from the line, two of them may
-    tilt it by m (t1 + t2) / (s2 - s1). The tilt of G is that between the largest two sizes, where G counts;
-    that of the start, which is where the line reaches 0 bytes, is that of the whole line.
+    `table` has the times of launches, by size, `sittings` the number of each launch's sitting. If all times
+    may be a share m from the line, two of them may tilt it by m (t1 + t2) / (s2 - s1). The tilt of G is that
+    between the largest two sizes, where G counts; that of the start, which is where the line reaches 0 bytes,
+    is that of the whole line.
     """
-    start, gap = span_of([line.start for line in lines]), span_of([line.slope for line in lines])
+    start = span_of([line.start for line in lines], groups=(sittings,))
+    gap = span_of([line.slope for line in lines], groups=(sittings,))
     missed = _misfit(lines, sizes, table)
     if not missed:
         return start, gap

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import FIXED, steelyard_of
+from commands import TWO_SAMPLES, steelyard_of
 
 
 def test_a_run_of_arms_ends_with_the_command_of_the_verdict(
@@ -15,7 +15,9 @@ def test_a_run_of_arms_ends_with_the_command_of_the_verdict(
 ) -> None:
     steelyard = steelyard_of(capsys, monkeypatch)
     out = tmp_path / "two"
-    said = steelyard("run", "self.spin", *FIXED, "--launches", 2, "--arms", "env.NOTHING=1,2", "--out", out)
+    said = steelyard(
+        "run", "self.spin", *TWO_SAMPLES, "--launches", 2, "--arms", "env.NOTHING=1,2", "--out", out
+    )
     assert said.code == 0
     verdict = said.out.splitlines()[-1]
     assert verdict == f"# verdict: steelyard compare {out}"

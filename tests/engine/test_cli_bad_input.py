@@ -74,6 +74,11 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("compare mine --by param=count", ("by param.count there is only count=", "give a second folder")),
     ("compare mine --despite weather", ("--despite weather is no condition", "give placement, clock")),
     ("compare mine --least 0", ("--least is a percentage above 0", "not 0")),
+    ("weigh", ("no such command 'weigh'", "see 'steelyard -h'")),
+    ("show", ("missing argument 'DIR'", "see 'steelyard show -h'")),
+    ("run self.empty --nope", ("no such option: --nope", "see 'steelyard run -h'")),
+    ("run self.empty --seed", ("option '--seed' requires an argument", "see 'steelyard run -h'")),
+    ("run self.empty --json=1", ("option '--json' does not take a value", "see 'steelyard run -h'")),
     ("check", ("check needs --history DIR", "--tonight DIR and --baseline")),
     ("check --history nowhere", ("there is no folder 'nowhere'", "give results folders")),
     ("check --history foreign", ("'foreign' holds no results", "give results folders")),
@@ -128,9 +133,9 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
         "run self.empty --rule fixed --param count=2.5",
         ("count of self.empty must be a whole number, not 2.5",),
     ),
-    ("run self.empty --launches 1000000000", ("--launches 1000000000 is too many", "give at most 10000")),
+    ("run self.empty --launches 1000000000", ("--launches is 10000 at most, not 1000000000",)),
     ("run empty-axis.toml", ("empty-axis.toml", "ranks is empty; leave it out")),
-    ("run empty-param.toml", ("empty-param.toml", "count has no value; leave it out")),
+    ("run empty-param.toml", ("empty-param.toml", "count is empty; leave it out")),
     ("run outside.toml", ("outside.toml", "name has letters, digits")),
     ("run deep.toml", ("deep.toml is nested too deeply",)),
     ("run pipe.toml", ("pipe.toml is not a regular file",)),
@@ -144,8 +149,8 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("run self.empty --paths crooked", ("--paths is 'symmetric' or 'asymmetric'", "not 'crooked'")),
     ("run self.empty --out mine --sync hca3", ("'mine' holds another campaign", "never overwritten")),
     ("run self.empty --yield maybe", ("--yield is 'real' or 'none'",)),
-    ("run self.empty --hang-after soon", ("hang_after: 'soon' is not a duration", "write 90s")),
-    ("run self.empty --hang-after 0s", ("hang_after: after 0s every launch would hang", "give 10s")),
+    ("run self.empty --hang-after soon", ("--hang-after: 'soon' is not a duration", "write 90s")),
+    ("run self.empty --hang-after 0s", ("--hang-after: '0s' is no time", "give one above 0")),
     ("run self.empty --launcher nosuch --batch slurm", ("there is no launcher 'nosuch'", "srun")),
     (
         "run pthread.mutex --threads 2 --placement here",
@@ -178,7 +183,7 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("run quick --placement each", ("--placement cannot be given with a plan", "quick.toml")),
     ("run self.empty --retry failed", ("measures again what failed in a folder", "give --out DIR")),
     ("run self.empty --retry failed --out new", ("measures again what failed", "give --out DIR")),
-    ("run self.empty --time-budget soon", ("time_budget: 'soon' is not a duration", "write 90s")),
+    ("run self.empty --time-budget soon", ("--time-budget: 'soon' is not a duration", "write 90s")),
     ("run self.empty --mpi no/such", ("'no/such' does not exist", "give the prefix of an MPI")),
     ("run self.empty --mpi zzz", ("no MPI is named 'zzz'", "Or give a path")),
     ("run self.empty --mpi ./a-file", ("a-file' is no mpiexec",)),
@@ -257,13 +262,6 @@ def test_results_with_records_of_another_version_are_left_alone(
     after = bytes_of(place)
     assert {name: after[name] for name in before} == before
     (place / "old-records" / ".lock").unlink(missing_ok=True)
-
-
-@pytest.mark.parametrize("command", ["run self.empty --launches 0", "run self.empty --nope", "weigh", "show"])
-def test_usage(steelyard: Steelyard, command: str) -> None:
-    said = steelyard(*command.split())
-    assert (said.code, said.out) == (2, "")
-    assert said.err.startswith("Usage: steelyard ")
 
 
 def test_a_missing_compiler(

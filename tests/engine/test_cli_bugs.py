@@ -94,7 +94,7 @@ def test_a_bug_in_any_command_has_a_code_of_its_own(tmp_path: Path) -> None:
         ("threading.Thread(target={}.pop, args=('x',)).start(); time.sleep(99)", BUG_CODE),
         ("sys.exit('words')", BUG_CODE),
         ("raise MemoryError", 3),
-        ("raise KeyboardInterrupt", 3),
+        ("raise KeyboardInterrupt", 130),
         ("raise BrokenPipeError", 141),
     ],
 )

@@ -102,7 +102,7 @@ _MEASURE = '[[measure]]\nops = ["self.empty"]\n'
         ("mpi = 5\n" + _MEASURE, ", line 1: mpi is 5, and should be names or paths of MPIs"),
         ("[[measure]]\nbytes = 8", ", line 1: this [[measure]] has no ops: names or patterns of ops"),
         (_MEASURE + "[[measure]]\nops = 5", ", line 4: ops is 5, and should be names or patterns of ops"),
-        ("[[measure]]\nops = []", ", line 2: ops names no op"),
+        ("[[measure]]\nops = []", ", line 2: ops is empty; leave it out"),
         (_MEASURE + "ranks = 2.5", ", line 3: ranks is 2.5, and should be numbers of ranks: 2"),
         (_MEASURE + "\nparams = 3", ", line 4: params is 3, and should be a table of parameters"),
         ("measure = []", "measure"),

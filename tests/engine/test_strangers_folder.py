@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from commands import FIXED, Steelyard, steelyard_of
+from commands import TWO_SAMPLES, Steelyard, steelyard_of
 from scripts import script
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.campaign.started import remember_lines, unknown
@@ -40,7 +40,7 @@ def planted(tmp_path: Path) -> Path:
 
 def _measured(steelyard: Steelyard, name: str, *words: str) -> Path:
     out = Path(name).absolute()
-    said = steelyard("run", "self.spin", *FIXED, "--launches", 2, "--out", out, *words)
+    said = steelyard("run", "self.spin", *TWO_SAMPLES, "--launches", 2, "--out", out, *words)
     assert said.code == 0, said.err
     return out
 
@@ -165,7 +165,7 @@ def test_a_resumed_folder_adds_nothing_to_the_command(
         return ""
 
     _changed(theirs, refined, planted)
-    said = steelyard("run", "self.spin", *FIXED, "--launches", 2, "--out", theirs)
+    said = steelyard("run", "self.spin", *TWO_SAMPLES, "--launches", 2, "--out", theirs)
     assert said.code == 2
     assert "is none that --refine has added" in said.err
     assert not (tmp_path / "planted").exists()

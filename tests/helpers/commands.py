@@ -13,7 +13,8 @@ import pytest
 
 from steelyard.cli.main import main
 
-FIXED = ("--rule", "fixed", "--param", "count=2", "--launches", "1")
+TWO_SAMPLES = ("--rule", "fixed", "--param", "count=2")
+FIXED = (*TWO_SAMPLES, "--launches", "1")
 
 
 @dataclass(frozen=True, slots=True)

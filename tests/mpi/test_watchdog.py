@@ -353,7 +353,7 @@ def test_interrupted_it_leaves_readable_results_and_no_rank(tmp_path: Path, orph
         _await_observation(folder / "records")
         tool.send_signal(signal.SIGINT)
         out, err = tool.communicate(timeout=600)
-    assert tool.returncode == 3
+    assert tool.returncode == 130
     assert out == ""
     assert err.splitlines()[-1].startswith("steelyard: stopped; what was finished is kept")
     assert "Traceback" not in err

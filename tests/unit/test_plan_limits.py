@@ -10,10 +10,10 @@ import pytest
 from described import described
 from few_ops import METHODS, MPI, RULES, SOLO
 from steelyard.base.errors import InputError
-from steelyard.base.product import MOST_TEST_CASES, product_of
+from steelyard.base.product import MOST_LAUNCHES, MOST_TEST_CASES, product_of
 from steelyard.engines.description import Description, EngineLimits, ops_of
 from steelyard.plan.host_pairs import host_placements, stand_ins
-from steelyard.plan.plan import MOST_LAUNCHES, Measure, Plan
+from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
 from steelyard.records.campaign_file import PlannedPoint
 from steelyard.system.allocation import MOST_HOSTS, AllocatedHost

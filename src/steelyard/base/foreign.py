@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+_MOST_LETTERS = 300  # of a word in a sentence: the name of a file has 255
+_LONG = re.compile(rf"[^\s/]{{{_MOST_LETTERS + 1},}}")
 
 
 def visible(text: str) -> str:
@@ -51,6 +55,14 @@ def longest_text(document: Any) -> int:
 def executable_name(command: str) -> str:
     """Keep only the name of a command whose arguments, which may be secrets, an earlier version kept."""
     return command if command.startswith("[") else command.split(" ")[0].rpartition("/")[2] or command[:1]
+
+
+def one_line(text: str) -> str:
+    """Make a text visible on one line, with words of a length that somebody reads.
+
+    What has a slash may be a path, which a printed command needs whole.
+    """
+    return _LONG.sub(lambda word: shortened(word[0], _MOST_LETTERS), visible(text))
 
 
 def shortened(text: str, most: int) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from steelyard.base.errors import InputError
 
+MOST_LAUNCHES = 10_000  # of a plan: some hours of nothing but starting
 MOST_TEST_CASES = 50_000  # of a plan: half an hour for each launch, however short each is
 
 

@@ -87,6 +87,14 @@ def parse_percent(text: str) -> float:
     return float(match[1]) / 100
 
 
+def parse_duration(text: str) -> float:
+    """Read a duration above 0 in seconds. Raises InputError."""
+    seconds = parse_seconds(text)
+    if seconds == 0:
+        raise InputError(f"'{shortened(text, _MOST_QUOTED)}' is no time; give one above 0, such as 90s")
+    return seconds
+
+
 def parse_value(text: str) -> float | str:
     """Read the value of a parameter: a number if the text is one, else the word itself."""
     try:

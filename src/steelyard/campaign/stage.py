@@ -95,15 +95,6 @@ class _Answer(Struct, frozen=True):
     unsafe: bool = False
 
 
-def check_stage(stage: str) -> None:
-    """Raise InputError if it cannot be a folder of a host."""
-    if not stage.startswith("/") or visible(stage) != stage:
-        raise InputError(
-            f"--stage '{visible(stage)}' is no absolute path; give a folder of each host's own, "
-            "such as /tmp/steelyard"
-        )
-
-
 def stage_engines(
     plan: Plan, points: Sequence[PlannedPoint], setup: CampaignSetup, tell: Callable[[str], None]
 ) -> CampaignSetup:
@@ -114,7 +105,6 @@ def stage_engines(
     """
     if plan.stage is None:
         return setup
-    check_stage(plan.stage)
     hosts = hosts_needed(points, setup)
     engines = dict(setup.engines)
     for name, engine in engines.items():

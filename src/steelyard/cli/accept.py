@@ -15,7 +15,16 @@ from steelyard.base.files import write_given
 from steelyard.base.foreign import visible
 from steelyard.base.plural import joined
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell, tell_counted
-from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, RetryWord, StrictFlag, check_retry, listed
+from steelyard.cli.options import (
+    JsonFlag,
+    JunitFile,
+    MpiNames,
+    RetryWord,
+    StrictFlag,
+    check_retry,
+    launches_option,
+    listed,
+)
 from steelyard.cli.show import OnScreen, print_closing
 from steelyard.records.results_folder import check_results_folder
 
@@ -61,9 +70,7 @@ class AcceptOptions:
             help="numbers of hosts of an allocation; 1,8 also measures one host alone",
         ),
     ] = None
-    launches: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="number of launches; default: the plan's")
-    ] = None
+    launches: Annotated[int | None, launches_option("number of launches; default: the plan's")] = None
     time_budget: Annotated[
         str | None, typer.Option(metavar="TIME", help="for all launches: 5m, 20m; default: the plan's")
     ] = None
@@ -153,22 +160,15 @@ def print_acceptance(weighed: Weighed, found: Acceptance) -> OnScreen:
 def _measured(options: AcceptOptions) -> ReadFolder:
     """Measure the plan into a folder now. Raises InputError."""
     from steelyard.accept import PLAN
-    from steelyard.base.units import parse_seconds
     from steelyard.campaign.folder import default_folder
     from steelyard.cli.run import measure
     from steelyard.plan.arguments import asked_plan
-    from steelyard.plan.plan import MOST_LAUNCHES
 
     given = {"launches": options.launches, "time_budget": options.time_budget}
     changes = {name: value for name, value in given.items() if value is not None}
-    if (options.launches or 1) > MOST_LAUNCHES:
-        raise InputError(f"--launches {options.launches} is too many; give at most {MOST_LAUNCHES}")
-    parse_seconds(options.time_budget or "0s")
     plan = asked_plan((PLAN,), (), {"ranks": None, "hosts": options.hosts}, None, ())
     plan = msgspec.structs.replace(plan, mpi=listed(options.mpi), **changes)
     folder = options.out or default_folder(plan)
-    if visible(str(folder)) != str(folder):
-        raise InputError(f"--out '{folder}' has control characters or is not UTF-8; give it a plain name")
     read, _ = measure(plan, folder, retry_failed=options.retry is not None)
     tell(f"results: {folder}")
     return read

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from steelyard.base.errors import InputError, MeasurementError
+from steelyard.base.errors import InputError, MeasurementError, StoppedError
 from steelyard.base.files import make_folder
 from steelyard.base.plural import counted
 from steelyard.campaign.batch import (
@@ -169,7 +169,7 @@ def _wait(system: BatchSystem, jobs: Mapping[str, BatchJob], out: Path) -> Itera
     try:
         yield from watch(system, jobs, tell)
     except KeyboardInterrupt:
-        raise MeasurementError(
+        raise StoppedError(
             f"stopped; jobs go on; to wait for them again: {retyped(sys.argv[1:], out=out)}; "
             f"'{_cancels(system, jobs)}' ends them"
         ) from None

@@ -13,7 +13,6 @@ import typer
 from steelyard.base.errors import InputError
 from steelyard.base.files import write_given
 from steelyard.base.secret import MASK
-from steelyard.base.units import parse_seconds
 from steelyard.cli.compare import exit_code, of_quantile, question, write_junit
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
 from steelyard.cli.options import (
@@ -25,6 +24,7 @@ from steelyard.cli.options import (
     StrictFlag,
     TimeBudget,
     YesFlag,
+    launches_option,
 )
 from steelyard.records.command_line import retyped
 from steelyard.records.results_folder import check_results_folder
@@ -82,9 +82,7 @@ class CheckOptions:
             ),
         ),
     ] = None
-    launches: Annotated[
-        int, typer.Option(metavar="N", min=8, help="with --baseline: pairs of launches, 8 at least")
-    ] = 12
+    launches: Annotated[int, launches_option("with --baseline: pairs of launches, 8 at least", least=8)] = 12
     time_budget: TimeBudget = None
     out: Annotated[
         Path | None,
@@ -309,7 +307,6 @@ def _measure_by_turns(
 
     arms = _arms(options.baseline or "", night)
     ((factor, _),) = arms.items()
-    parse_seconds(options.time_budget or "0s")
     plan = replace(
         plan_again(load(night.folder).campaign, points, arms, options.launches),
         time_budget=options.time_budget,

@@ -11,12 +11,11 @@ import msgspec
 import typer
 
 from steelyard.base.errors import InputError
-from steelyard.base.units import parse_seconds
 from steelyard.campaign.folder import default_folder
 from steelyard.campaign.started import started_by
 from steelyard.cli.consent import ask_to_start
 from steelyard.cli.console import print_sheet, say_aside, say_json
-from steelyard.cli.options import JsonFlag, TimeBudget, YesFlag
+from steelyard.cli.options import JsonFlag, TimeBudget, YesFlag, launches_option
 from steelyard.cli.run import finish, measure_and_show
 from steelyard.nights.settings import differences, settings_of
 from steelyard.plan.again import plan_of, with_secrets
@@ -127,9 +126,7 @@ class RerunOptions:
             metavar="DIR", help="results folder, resumed if it is there; default: results/NAME-DATE-TIME"
         ),
     ] = None
-    launches: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="number of launches; default: as many as there")
-    ] = None
+    launches: Annotated[int | None, launches_option("number of launches; default: as many as there")] = None
     time_budget: TimeBudget = None
     yes: YesFlag = False
 
@@ -138,7 +135,6 @@ def rerun(options: RerunOptions) -> None:
     """Measure a campaign again as it was planned, with its seed, into another folder."""
     campaign = _campaign(options.folder)
     plan = plan_of(campaign)
-    parse_seconds(options.time_budget or "0s")
     plan = msgspec.structs.replace(
         plan,
         launches=options.launches or plan.launches,

@@ -15,7 +15,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import write_given
 from steelyard.cli.compare import CANNOT_TELL_CODE, SLOWER_CODE, question
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
-from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, listed
+from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, launches_option, listed
 
 if TYPE_CHECKING:
     from steelyard.guidelines.verdicts import CheckedGuidelines
@@ -57,7 +57,8 @@ class GuidelineOptions:
         str | None, typer.Option("--bytes", metavar="SIZES", help="sizes; default: the plan's")
     ] = None
     launches: Annotated[
-        int | None, typer.Option(metavar="N", min=2, help="number of launches; default: the plan's")
+        int | None,
+        launches_option("number of launches; default: the plan's", least=2),
     ] = None
     time_budget: Annotated[
         str | None, typer.Option(metavar="TIME", help="for all launches: 90s, 10m; default: the plan's")
@@ -173,13 +174,9 @@ def planned_guidelines(options: GuidelineOptions) -> Plan:
 
     Raises InputError.
     """
-    from steelyard.base.units import parse_seconds
-    from steelyard.plan.plan import MOST_LAUNCHES, read_plan
+    from steelyard.plan.plan import read_plan
     from steelyard.plan.shipped import shipped_plans
 
-    if (options.launches or 0) > MOST_LAUNCHES:
-        raise InputError(f"--launches {options.launches} is too many; give at most {MOST_LAUNCHES}")
-    parse_seconds(options.time_budget or "0s")
     what = listed(options.what)
     is_plan = len(what) == 1 and (what[0].endswith(".toml") or what[0] in shipped_plans())
     path = Path(what[0]) if is_plan and what[0].endswith(".toml") else shipped_plans()[_PLAN]
@@ -188,6 +185,7 @@ def planned_guidelines(options: GuidelineOptions) -> Plan:
     plan = read_plan(path)
     if what and not is_plan:
         plan = replace(plan, measure=_about(what, plan))
+    _check_sides(plan, path)
     given = {
         "mpi": listed(options.mpi) or None,
         "launches": options.launches,
@@ -206,6 +204,19 @@ def planned_guidelines(options: GuidelineOptions) -> Plan:
     return replace(
         plan, measure=measures, **{name: value for name, value in given.items() if value is not None}
     )
+
+
+def _check_sides(plan: Plan, path: Path) -> None:
+    """Raise InputError for a plan that measures both sides of no guideline."""
+    from steelyard.guidelines.table import GUIDELINES
+
+    there = [pattern for one in plan.measure for pattern in one.ops]
+
+    def is_measured(op: str) -> bool:
+        return any(fnmatch.fnmatchcase(op, pattern) for pattern in there)
+
+    if not any(is_measured(row.left.op) and is_measured(row.right.op) for row in GUIDELINES):
+        raise InputError(f"the plan {path} measures both sides of no guideline; give one that does, or none")
 
 
 def _about(words: Sequence[str], plan: Plan) -> tuple[Measure, ...]:

@@ -13,12 +13,13 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from steelyard import __version__
-from steelyard.base.errors import InputError, MeasurementError, SteelyardError
+from steelyard.base.errors import InputError, SteelyardError, StoppedError
+from steelyard.base.foreign import one_line
 from steelyard.base.secret import masked_text
 from steelyard.campaign.abandoned import clear_abandoned
 from steelyard.cli.bug import results_folder_of
 from steelyard.cli.console import say, spell_all, tell
-from steelyard.cli.options import Command, lazy_group
+from steelyard.cli.options import Command, UsageError, lazy_group
 from steelyard.cli.start import ReaderLeftError
 from steelyard.records.command_line import command, resumed, retyped
 
@@ -73,7 +74,6 @@ _STYLE: dict[str, Any] = {
 }
 _MPI_HELP = "the MPI implementations found, and engines for them"
 _PLAN_HELP = "what a plan would measure, before anything runs"
-_UsageError: Any = typer.BadParameter.__base__  # typer does not export it
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
@@ -144,16 +144,25 @@ def _called() -> int:
         tell(f"note: {note}")
     try:
         return app(prog_name="steelyard", standalone_mode=False) or 0
-    except _UsageError as error:
-        error.show()
-        return InputError.exit_code
+    except UsageError as error:
+        said = error.format_message()
+        if "\n" in said:  # there is no argument at all: it is the help
+            error.show()
+            return InputError.exit_code
+        raise InputError(_usage_sentence(said, error.ctx)) from None
     except typer.Abort:
-        raise MeasurementError("stopped") from None
+        raise StoppedError("stopped") from None
+
+
+def _usage_sentence(said: str, ctx: Any) -> str:
+    """Make our sentence of what typer says of a command line, and name the help that lists what there is."""
+    command = ctx.command_path if ctx is not None else "steelyard"
+    return f"{said[:1].lower()}{said[1:].rstrip('.')}; see '{command} -h'"
 
 
 def _end(sentence: str, code: int) -> NoReturn:
     with contextlib.suppress(OSError, ValueError):  # stderr may be closed
-        tell(f"steelyard: {masked_text(sentence)}")
+        tell(f"steelyard: {one_line(masked_text(sentence))}")
     sys.exit(code)
 
 

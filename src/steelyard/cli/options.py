@@ -16,9 +16,11 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
-from steelyard.base.errors import InputError, MeasurementError
-from steelyard.base.foreign import visible
-from steelyard.base.units import is_plain
+from steelyard.base.errors import InputError, StoppedError, naming
+from steelyard.base.foreign import shortened, visible
+from steelyard.base.lists import values_in
+from steelyard.base.product import MOST_LAUNCHES
+from steelyard.base.units import is_plain, parse_duration
 from steelyard.cli.alone import started_alone
 from steelyard.cli.start import ReaderLeftError, stopped_by_exception
 
@@ -60,13 +62,22 @@ TimeBudget = Annotated[
 JunitFile = Annotated[Path | None, typer.Option(metavar="FILE", help="write the verdicts as JUnit XML, too")]
 
 
+def launches_option(text: str, least: int = 1) -> Any:
+    """Declare `--launches` of a command, with its help."""
+    return typer.Option(metavar="N", min=least, max=MOST_LAUNCHES, help=text)
+
+
 class _Options(Protocol):
     def __init__(self, **given: Any) -> None: ...
 
 
-_NUMBERS = ("integer", "int range", "float", "float range")  # types of options, as click names them
+UsageError: Any = typer.BadParameter.__base__  # typer does not export it
+_WHOLE_NUMBERS = ("integer", "int range")  # types of options, as click names them
+_NUMBERS = (*_WHOLE_NUMBERS, "float", "float range")
 _MOST_QUOTED = 60  # letters of a value, in a sentence
-_TYPE = re.compile(r" +<[^>]*>| *\[(x>=\d+|required)\]|; x>=\d+")  # as typer writes it
+_MOST_DIGITS = 40  # Python refuses thousands
+_RANGE = r"(\d+<=)?x[<>]=\d+"
+_TYPE = re.compile(rf" +<[^>]*>| *\[({_RANGE}|required)\]|; {_RANGE}")  # as typer writes it
 _WHOLE = "\u2011"  # a hyphen at which lines do not break
 Names = Callable[[], Mapping[str, Sequence[str]]]
 Options = TypeVar("Options", bound=_Options)
@@ -107,7 +118,13 @@ def add_command(
             if theirs := [word for word in _no_values(self.params, args) if word in elsewhere]:
                 ours = "; ".join(dict.fromkeys(elsewhere[word] for word in theirs))
                 raise InputError(f"there is no {' and no '.join(dict.fromkeys(theirs))} here: {ours}")
-            _check_empty(self.params, self.make_parser(ctx).parse_args(args=list(args))[0])
+            try:
+                given, _, order = self.make_parser(ctx).parse_args(args=list(args))
+            except UsageError as error:
+                error.ctx = error.ctx or ctx  # the command whose help is named
+                raise
+            _check_once(order)
+            _check_empty(self.params, given)
             return super().parse_args(ctx, args)
 
     def call(**given: Any) -> None:
@@ -115,7 +132,7 @@ def add_command(
             with stopped_by_exception():
                 work(options(**given))
         except KeyboardInterrupt:
-            raise MeasurementError("stopped") from None
+            raise StoppedError("stopped") from None
         except BrokenPipeError:
             raise ReaderLeftError from None  # typer would end with 1, which is an answer
         except EOFError as error:
@@ -137,6 +154,13 @@ def _no_values(params: Sequence[Any], args: Sequence[str]) -> Iterator[str]:
         is_value = not is_value and word in with_value
 
 
+def _check_once(order: Sequence[Any]) -> None:
+    """Raise InputError for an option with one value that was typed twice; the last would win unseen."""
+    single = [one for one in order if one.param_type_name == "option" and not (one.multiple or one.is_flag)]
+    if twice := next((one for one in single if single.count(one) > 1), None):
+        raise InputError(f"{max(twice.opts, key=len)} is given {single.count(twice)} times; give it once")
+
+
 def _check_empty(params: Sequence[Any], given: Mapping[str, Any]) -> None:
     """Raise InputError for a value that is empty or blank, as of `--out "$UNSET"`.
 
@@ -155,14 +179,39 @@ def _check_empty(params: Sequence[Any], given: Mapping[str, Any]) -> None:
 
 
 def _check_word(name: str, param: Any, word: str) -> None:
-    """Raise InputError for an empty value of a list, or a number in digits that only Python reads."""
-    shown = visible(word[:_MOST_QUOTED])
-    if param.type.name in _NUMBERS and not is_plain(word):
-        raise InputError(f"{name} {shown} is not a number; write it in the digits 0 to 9")
+    """Raise InputError for an empty value of a list, or what is no number of the type of the option."""
+    if param.type.name in _NUMBERS:
+        _check_number(name, param.type, word)
     metavar = param.metavar or ""
+    if metavar == "TIME":
+        with naming(name):
+            parse_duration(word)
+    if name == "--out" and visible(word) != word:
+        shown = shortened(word, _MOST_QUOTED)
+        raise InputError(f"{name} '{shown}' has control characters or is not UTF-8; give it a plain name")
     values = word.partition("=")[2] if "=" in metavar else word
-    if metavar.endswith(",...") and values and not all(part.strip() for part in values.split(",")):
-        raise InputError(f"{name} {shown} has an empty value; write values between commas, as a,b")
+    if metavar.endswith(",...") and values:
+        values_in(values, name, word)
+
+
+def _check_number(name: str, kind: Any, word: str) -> None:
+    """Raise InputError for a word that is no number, or outside the range of the type."""
+    shown = shortened(word, _MOST_QUOTED)
+    is_whole = kind.name in _WHOLE_NUMBERS
+    if is_whole and len(word) > _MOST_DIGITS:
+        raise InputError(f"{name} {shown} has too many digits; give a smaller number")
+    try:
+        number = int(word) if is_whole else float(word)
+    except ValueError:
+        number = None
+    if number is None or not is_plain(word):
+        what = "whole number" if is_whole and is_plain(word) else "number"
+        raise InputError(f"{name} {shown} is not a {what}; write it in the digits 0 to 9")
+    least, most = getattr(kind, "min", None), getattr(kind, "max", None)
+    if least is not None and number < least:
+        raise InputError(f"{name} is {least} or more, not {shown}")
+    if most is not None and number > most:
+        raise InputError(f"{name} is {most} at most, not {shown}")
 
 
 def _words(given: Any) -> Sequence[Any]:
@@ -252,9 +301,11 @@ def lazy_group(
 
 
 def listed(words: Sequence[str] | None) -> tuple[str, ...]:
-    """List the values of an option that may be repeated; `a,b` is two. In order, each once."""
-    parts = (part.strip() for word in words or () for part in word.split(","))
-    return tuple(dict.fromkeys(part for part in parts if part))
+    """List the values of an option that may be repeated; `a,b` is two. In order, each once.
+
+    Raises InputError for an empty one.
+    """
+    return tuple(dict.fromkeys(part for word in words or () for part in values_in(word, "the list")))
 
 
 def check_retry(retry: str | None, out: Path | None) -> None:

@@ -61,6 +61,9 @@ def plot(options: PlotOptions) -> None:
     to = options.to or (options.out.suffix.removeprefix(".") if options.out else "") or "svg"
     if to not in FIGURE_FORMATS:
         raise InputError(f"--to takes no '{to}'; give {', '.join(FIGURE_FORMATS)}")
+    ending = options.out.suffix.removeprefix(".") if options.out else to
+    if ending != to and ending in FIGURE_FORMATS:
+        raise InputError(f"--to {to} and --out {options.out} name two formats; leave --to out")
     folders = as_shown([folder for folder, _ in read_all(options.folders)])
     items = _chosen(shown_items(folders), listed(options.op))
     ratios = rival_ratios([(folder.name, folder.rows) for folder in folders])

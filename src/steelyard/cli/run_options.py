@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from steelyard.base.factors import FACTORS
-from steelyard.cli.options import JsonFlag, MpiNames, RetryWord, TimeBudget, YesFlag
+from steelyard.cli.options import JsonFlag, MpiNames, RetryWord, TimeBudget, YesFlag, launches_option
 from steelyard.launch.batch_systems import BATCH_SYSTEMS
 from steelyard.launch.launchers import LAUNCHERS
 
@@ -186,10 +186,8 @@ class RunOptions:
     ] = None
     launches: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="number of launches; default: 10, or the plan's; with --precision the most: default 200",
+        launches_option(
+            "number of launches; default: 10, or the plan's; with --precision the most: default 200"
         ),
     ] = None
     precision: Annotated[

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.base.errors import InputError
+from steelyard.base.foreign import visible
 from steelyard.cli.console import (
     height,
     paper,
@@ -70,11 +71,16 @@ def show(options: ShowOptions) -> None:
     from steelyard.export.exported import Export
     from steelyard.export.formats import FORMATS
 
+    if options.json and options.csv:
+        raise InputError("--json and --csv are two formats; leave one of them out")
+    like = listed(options.like)
+    for name in like:
+        find_like(name)
     read = read_all(options.folders)
     if options.json or options.csv:
         say_bytes(FORMATS["json" if options.json else "csv"](Export(tuple(exported(*one) for one in read))))
         return
-    answer = print_results([results for results, _ in read], listed(options.like))
+    answer = print_results([results for results, _ in read], like)
     told = sum(tell_diagnostics(found, results.name) for results, found in read)
     print_closing(answer.followed_by(told))
 
@@ -97,8 +103,7 @@ def report(options: ReportOptions) -> None:
     from steelyard.report import write_report
     from steelyard.system.workers import mapped
 
-    for folder in options.folders:
-        _check_folder(folder)
+    check_folders(options.folders)
     path = options.output or options.folders[0] / "report.html"
     try:
         write_report(options.folders, path, mapped)
@@ -107,16 +112,19 @@ def report(options: ReportOptions) -> None:
     say(str(path))
 
 
-def _check_folder(folder: Path) -> None:
-    check_results_folder(folder)
+def check_folders(folders: Sequence[Path]) -> None:
+    """Raise InputError for what is no results folder, or is given twice."""
+    for number, folder in enumerate(folders):
+        check_results_folder(folder)
+        if folder.resolve() in [other.resolve() for other in folders[:number]]:
+            raise InputError(f"'{visible(str(folder))}' is given twice; give each folder once")
 
 
 def read_all(folders: Sequence[Path]) -> list[tuple[ReadFolder, tuple[Diagnostic, ...]]]:
     """Read several folders, each with a name if there are several. Raises InputError."""
     from steelyard.show.overview import folder_names
 
-    for folder in folders:
-        _check_folder(folder)
+    check_folders(folders)
     names = folder_names(folders) if len(folders) > 1 else [""]
     return [read_results(folder, name) for folder, name in zip(folders, names, strict=True)]
 

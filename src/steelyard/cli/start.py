@@ -1,6 +1,6 @@
 """The start of the program: signals and streams are set up before anything heavy is imported.
 
-Ctrl-C at any instant gives one sentence and exit code 3. While a command works it is KeyboardInterrupt, so
+Ctrl-C at any instant gives one sentence and exit code 130. While a command works it is KeyboardInterrupt, so
 that launches are ended and results written. Before and after, and the second time, it ends the program at
 once. While test cases are measured, the first Ctrl-C waits for the current one. SIGTERM and SIGHUP end the
 program as exceptions do, with 128 plus their number.
@@ -19,7 +19,8 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-_STOPPED = 3  # as MeasurementError.exit_code, which is not imported yet
+_STOPPED = 128 + signal.SIGINT  # as StoppedError.exit_code, which is not imported yet
+_FAILED = 3  # as MeasurementError.exit_code
 _STOPPED_WORDS = b"steelyard: stopped\n"
 _NO_MEMORY_WORDS = b"steelyard: there is not enough memory (see ulimit -v); what was finished is kept\n"
 _MOMENT_S = 0.01  # longer than a destructor takes
@@ -55,7 +56,7 @@ def _code() -> int:
     except BaseException as error:
         if _lacks_memory(error):
             _write(_NO_MEMORY_WORDS)
-            return _STOPPED
+            return _FAILED
         return _bug(error)
     return 0
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from steelyard.base.errors import MeasurementError
+from steelyard.base.errors import StoppedError
 from steelyard.base.files import write_whole
 from steelyard.base.units import parse_counts, parse_seconds, parse_sizes
 from steelyard.cli.console import out, say_json, tell
@@ -69,7 +69,7 @@ def validate(options: ValidateOptions) -> None:
         rows, missing = simulate_all(wishes, seconds, options.out, lambda one: tell(one.line))
     except KeyboardInterrupt:
         kept = f"; the rows so far are in {options.out / 'rows.jsonl'}" if options.out else ""
-        raise MeasurementError(f"stopped{kept}") from None
+        raise StoppedError(f"stopped{kept}") from None
     verdicts = check_claims(rows)
     whole = document(rows, missing, verdicts, wishes)
     if options.out is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 
 from steelyard.base.element_types import ELEMENT_BYTES
 from steelyard.base.errors import InputError
+from steelyard.base.lists import values_in
 from steelyard.base.units import parse_counts, parse_sizes, parse_value
 from steelyard.plan.host_pairs import with_hosts
 from steelyard.plan.like import find_like, known_as
@@ -47,9 +49,10 @@ def asked_plan(
     first = what[0]
     named = Path(first) if first.endswith(".toml") else shipped_plans().get(first)
     if named is None:
-        _check_words(what)
+        ops = tuple(name for word in what for name in values_in(word, "the list"))
+        _check_words(ops)
         measure = Measure(
-            ops=tuple(name for word in what for name in word.split(",") if name) or tuple(what),
+            ops=ops,
             **axes,
             threads=threads or 1,
             params=_params(params),
@@ -63,9 +66,11 @@ def asked_plan(
     return _around(_changed(read_plan(named), named, what, given, params), named, around)
 
 
-def _check_words(what: Sequence[str]) -> None:
+def _check_words(ops: Sequence[str]) -> None:
     """Raise InputError for a word that probably means another suite's test, or a plan."""
-    for word in (name for words in what for name in words.split(",")):
+    for word in ops:
+        if word in shipped_plans():
+            raise InputError(f"'{word}' is a plan, which is run alone; leave what is beside it out")
         if "." in word or any(letter in word for letter in "*?["):
             continue
         if (row := known_as(word)) is not None:
@@ -187,11 +192,11 @@ def _params(words: Sequence[str]) -> dict[str, Value | tuple[Value, ...]]:
     params: dict[str, tuple[Value, ...]] = {}
     for word in words:
         key, _, values = word.partition("=")
-        if not key or not all(values.split(",")):
+        if not key or not values:
             raise InputError(f"--param {word} is not of the form name=value, as in --param window=64")
-        if "=" in values:
+        if re.search(",[^,=]+=", values):
             each = " ".join(f"--param {one}" for one in word.split(","))
             raise InputError(f"--param {word} names several parameters; write {each}")
-        given = (parse_value(value) for value in values.split(","))
+        given = (parse_value(value) for value in values_in(values, "--param", word))
         params[key] = tuple(dict.fromkeys((*params.get(key, ()), *given)))
     return dict(params)

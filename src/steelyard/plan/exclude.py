@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 from steelyard.base.units import parse_counts, parse_sizes
-from steelyard.plan.axis import PlanAxis, numbers_in, words_in
+from steelyard.plan.axis import PlanAxis, WordAxis, as_value_error, check_key, numbers_in, words_in
 from steelyard.records.campaign_file import PlannedPoint
 
 ExcludedValues = Mapping[str, float | str | tuple[float | str, ...]]
@@ -20,21 +20,25 @@ ExcludedValues = Mapping[str, float | str | tuple[float | str, ...]]
 class Exclude(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The test cases that match all keys of the table; a key that is not given matches anything."""
 
-    ops: PlanAxis | None = None  # names or patterns
-    mpi: PlanAxis | None = None  # names or families
+    ops: WordAxis | None = None  # names or patterns
+    mpi: WordAxis | None = None  # names or families
     bytes: PlanAxis | None = None
     ranks: PlanAxis | None = None
     hosts: PlanAxis | None = None
     threads: PlanAxis | None = None
-    thread_level: PlanAxis | None = None
-    method: PlanAxis | None = None
-    placement: PlanAxis | None = None  # classes of pairs, `same-cpu`
+    thread_level: WordAxis | None = None
+    method: WordAxis | None = None
+    placement: WordAxis | None = None  # classes of pairs, `same-cpu`
     params: ExcludedValues = {}
     omp: ExcludedValues = {}
     env: ExcludedValues = {}
 
     def __post_init__(self) -> None:
         """Check what the types do not; msgspec converts the ValueError into its own."""
+        for field in fields(self):
+            if (value := getattr(self, field.name)) is not None:
+                with as_value_error():
+                    check_key(field.name, value, may_be_empty=field.name == "env")
         if not any(getattr(self, field.name) for field in fields(self)):
             raise ValueError("exclude has a table without a key, which would leave out all; give it a key")
 

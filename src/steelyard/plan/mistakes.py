@@ -11,6 +11,8 @@ _ALLOWED: Mapping[str, str] = {
     "ops": "names or patterns of ops: \"mpi.bcast\", or [\"mpi.i*\", \"self.empty\"]",
     "bytes": "sizes: 8, \"0,8,1Ki..4Mi\", or a list of them",
     "ranks": "numbers of ranks: 2, \"2,4\", or [2, 4]",
+    "hosts": "numbers of hosts: 2, \"1,2,4\", or [1, 2]",
+    "ranks_per_host": "numbers of ranks: 1, \"1,2\", or [1, 2]",
     "threads": "numbers of threads: 2, \"1,2,4\", or [1, 2]",
     "thread_level": "\"single\", \"funneled\", \"serialized\" or \"multiple\", or a list of them",
     "method": "methods: \"epoch\", \"epoch,barrier\", or a list of them",
@@ -30,12 +32,15 @@ _ALLOWED: Mapping[str, str] = {
     "name": "a text",
     "summary": "a text",
     "launches": "a whole number of 1 or more",
+    "precision": "a percentage: \"2%\"",
     "time_budget": "a time: \"90s\", \"10m\"",
     "spread": "a time: \"30m\", \"2h\"",
     "mpi": "names or paths of MPIs: \"mpich\", or [\"mpich\", \"openmpi\"]",
     "stage": "an absolute path of a folder of each host's own: \"/tmp/steelyard\"",
     "arms": "a table of one factor and its values",
     "oversubscribe": "true or false",
+    "refine": "true or false",
+    "launcher": "what starts ranks: \"srun\"",
     "yield": "\"real\" or \"none\"",
     "clock": "the name of a timer",
     "sync": "the name of a synchronisation",
@@ -66,10 +71,12 @@ def explained(message: str, text: str, document: Mapping[str, Any]) -> tuple[int
         if missing[1] == "measure":
             return None, "there is no [[measure]], so nothing to measure"
         return _line(text, None, index), f"this [[measure]] has no {missing[1]}: {_ALLOWED[missing[1]]}"
-    key = next((name for name in inner if name in _ALLOWED), None) or said.split(" ", 1)[0]
+    key = next((name for name in inner if name in _ALLOWED), None) or re.split("[ :]", said, maxsplit=1)[0]
     if said.startswith(("Expected ", "Invalid ")) and key in _ALLOWED:
         value = _value(document, index, key)
         return _line(text, key, index), f"{key} is {value}, and should be {_ALLOWED[key]}"
+    if said.startswith(("Expected ", "Invalid ")):
+        return _line(text, key, index), f"a value is of another type than it should be: {said}"
     return _line(text, key, index), said
 
 

@@ -12,22 +12,22 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from steelyard.base.errors import InputError
+from steelyard.base.errors import InputError, naming
 from steelyard.base.files import read_regular
 from steelyard.base.foreign import shortened
-from steelyard.base.units import parse_percent, parse_seconds
+from steelyard.base.product import MOST_LAUNCHES
+from steelyard.base.units import parse_duration, parse_percent, parse_seconds
 from steelyard.plan.arrivals import Delays, read_arrivals
-from steelyard.plan.axis import PlanAxis
+from steelyard.plan.axis import PlanAxis, WordAxis, as_value_error, check_key
 from steelyard.plan.exclude import Exclude
 from steelyard.plan.mistakes import explained, line_of
-from steelyard.plan.settings import check_modules, check_variable, check_wrappers, words_of
+from steelyard.plan.settings import check_modules, check_stage, check_variable, check_wrappers, words_of
 from steelyard.plan.shipped import shipped_plans
 
 MOST_SECONDS = (
     10.0  # most time of a point in a launch under a large time budget: more launches are better then
 )
 
-MOST_LAUNCHES = 10_000  # some hours of nothing but starting
 USUAL_LAUNCHES = 10
 MOST_PRECISE = 200  # launches with a precision, if no other number is given: narrower by 5 than ten
 _MOST_BYTES = 1 << 20  # of a file; the longest that ships has 8 KiB
@@ -36,7 +36,13 @@ _MOST_QUOTED = 100  # letters of a key, in a sentence
 Value = float | str  # of a parameter
 
 
+# Keys of a measure that are not empty, and have what is read from them.
 _AXES = ("bytes", "ranks", "hosts", "ranks_per_host", "threads", "thread_level", "method", "placement")
+_CHECKED = ("ops", *_AXES, "rule", "params", "omp", "env")
+# Keys of a plan that are texts, lists or tables of them; those that are times.
+_TIMES = ("time_budget", "spread", "hang_after")
+_TEXTS = ("include", "mpi", "launcher", "stage", "arms", "clock", "sync", "arrivals")
+_MAY_BE_NONE = ("include", "mpi", "arms")  # empty by default
 
 
 class MeasureError(InputError, ValueError):
@@ -52,8 +58,8 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     hosts: PlanAxis | None = None  # of equal numbers of ranks; None: one, and results do not mention hosts
     ranks_per_host: PlanAxis | None = None  # in place of ranks
     threads: PlanAxis = 1
-    thread_level: PlanAxis | None = None  # "multiple", "single,multiple": launches that ask MPI for it
-    method: PlanAxis | None = None  # several: each op under all of them that suit it
+    thread_level: WordAxis | None = None  # "multiple", "single,multiple": launches that ask MPI for it
+    method: WordAxis | None = None  # several: each op under all of them that suit it
     rule: str | None = None
     placement: PlanAxis | None = None  # "each", "0,1;0,2": launches with these places of ranks and threads
     engine: str | None = (
@@ -70,20 +76,13 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         """Check what the types do not. Raises MeasureError."""
-        try:
+        with as_value_error(MeasureError):
             self._check()
-        except ValueError as error:
-            raise MeasureError(str(error)) from None
 
     def _check(self) -> None:
-        if not self.ops:
-            raise ValueError("ops names no op")
-        for name in _AXES:
-            if getattr(self, name) in ((), ""):
-                raise ValueError(f"{name} is empty; leave it out, or give it a value")
-        for name, values in (*self.params.items(), *self.omp.items(), *self.env.items()):
-            if values == ():
-                raise ValueError(f"{name} has no value; leave it out, or give it one")
+        for name in _CHECKED:
+            if (value := getattr(self, name)) is not None:
+                check_key(name, value, may_be_empty=name == "env")
         for name, words in self.env.items():
             check_variable(name, words_of(words))
         check_modules(words_of(self.modules))
@@ -119,13 +118,32 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        """Check what the types do not; msgspec converts the ValueError into its own."""
+        """Check what the types do not. Raises MeasureError."""
+        with as_value_error(MeasureError):
+            self._check()
+
+    def _check(self) -> None:
+        for name in _TEXTS:
+            value = getattr(self, name)
+            if value is not None and not (name in _MAY_BE_NONE and not value):
+                check_key(name, value)
+        for name in _TIMES:
+            if (value := getattr(self, name)) is not None:
+                with naming(name):
+                    parse_duration(value)
+        if self.precision is not None:
+            with naming("precision"):
+                parse_percent(self.precision)
+        if self.precision and self.refine:
+            raise ValueError("precision and refine both decide what is measured next; leave one of them out")
+        if self.stage is not None:
+            check_stage(self.stage)
         if not self.measure and not self.include:
             raise ValueError("there is no [[measure]], so nothing to measure")
         if not 1 <= self.launches <= MOST_LAUNCHES:
             raise ValueError(f"launches must be from 1 to {MOST_LAUNCHES}")
         if self.seed is not None and self.seed < 0:
-            raise MeasureError(f"seed must be 0 or more, not {self.seed}")
+            raise ValueError(f"seed must be 0 or more, not {self.seed}")
         if not re.fullmatch(r"[\w.+-]{1,100}", self.name) or self.name.startswith("."):
             raise ValueError("name has letters, digits, '_', '-', '+' and '.', and does not begin with a '.'")
         if self.yield_ not in ("real", "none"):
@@ -190,7 +208,7 @@ def _listed(document: dict[str, Any]) -> dict[str, Any]:
     def with_list(table: Any, key: str) -> Any:
         if not isinstance(table, dict) or not isinstance(names := table.get(key), str):
             return table
-        return table | {key: [name.strip() for name in names.split(",") if name.strip()]}
+        return table | {key: [name.strip() for name in names.split(",")]}
 
     document = with_list(with_list(document, "mpi"), "include")
     measures = document.get("measure")
@@ -220,27 +238,6 @@ def nearest(word: str, known: Iterable[str]) -> str:
     parts = sorted((name for name in names if f".{word}." in f".{name}."), key=len)  # whole parts of a name
     near = parts or difflib.get_close_matches(word, names, n=1, cutoff=0.5)
     return f"; did you mean '{near[0]}'?" if near else ""
-
-
-def check_precision(plan: Plan) -> None:
-    """Raise InputError, with the key, for a percentage that is none, or that cannot be asked of this plan."""
-    try:
-        parse_percent(plan.precision or "50%")
-    except InputError as error:
-        raise InputError(f"precision: {error}") from None
-    if plan.precision and plan.refine:
-        raise InputError("precision and refine both decide what is measured next; leave one of them out")
-
-
-def check_durations(plan: Plan) -> None:
-    """Raise InputError, with the key, for a time that is none."""
-    for key in ("hang_after", "time_budget", "spread"):
-        try:
-            seconds = parse_seconds(getattr(plan, key) or "0s")
-        except InputError as error:
-            raise InputError(f"{key}: {error}") from None
-        if key == "hang_after" and seconds == 0:
-            raise InputError(f"hang_after: after {plan.hang_after} every launch would hang; give 10s or more")
 
 
 def budget_seconds(plan: Plan) -> float | None:

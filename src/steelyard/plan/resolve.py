@@ -14,16 +14,16 @@ import msgspec
 
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
-from steelyard.base.product import check_test_cases, product_of
+from steelyard.base.product import MOST_LAUNCHES, check_test_cases, product_of
 from steelyard.base.units import parse_counts, parse_sizes
 from steelyard.engines.description import ALL_VALUES, Method, Op, Ops, Param, Rule, by_name
 from steelyard.plan.arms import arm_of, factor_of, with_arms
 from steelyard.plan.arrivals import check_arrivals
-from steelyard.plan.axis import numbers_in
+from steelyard.plan.axis import numbers_in, words_in
 from steelyard.plan.exclude import is_excluded
 from steelyard.plan.host_pairs import host_placements, is_of_hosts, placement_words
 from steelyard.plan.placement import placements_of
-from steelyard.plan.plan import MOST_LAUNCHES, Measure, Plan, Value, nearest
+from steelyard.plan.plan import Measure, Plan, Value, nearest
 from steelyard.plan.settings import settings_axis, words_of
 from steelyard.plan.teams import Team, teams_of
 from steelyard.records.campaign_file import Placement, PlannedPoint
@@ -33,8 +33,6 @@ from steelyard.system.topology import NOWHERE, Topology
 
 CROWDED_METHOD = "barrier"  # of collectives with more ranks than cores
 _WORK_PARAMS = ("work_us", "skew_us")  # the amount of work in an op
-
-THREAD_LEVELS = ("single", "funneled", "serialized", "multiple")
 
 
 def select_ops(patterns: Sequence[str], ops: Ops) -> tuple[str, ...]:
@@ -99,7 +97,8 @@ def _values(name: str, row: Param, given: Sequence[Value], ranks: int) -> tuple[
 
 def _choose(word: str | None, default: str, known: Mapping[str, object], what: str) -> str:
     if word is not None and word not in known:
-        raise InputError(f"there is no {what} '{word}'{nearest(word, known)}")
+        hint = nearest(word, known) or ";"
+        raise InputError(f"there is no {what} '{word}'{hint} give one of {', '.join(known)}")
     return word or default
 
 
@@ -174,7 +173,7 @@ def resolve(
                     points.setdefault(_axes_of(point), point)
         if not suited and is_for_hosts and (points or number + 1 < len(plan.measure)):
             continue  # the hosts are too few for its ops
-        if idle := [method for method in _named_methods(measure) if method not in suited]:
+        if idle := [method for method in words_in(measure.method) if method not in suited]:
             raise InputError(f"the method {idle[0]} suits none of {', '.join(selected)}")
         if not suited and measure.placement is not None:
             raise InputError(
@@ -339,19 +338,13 @@ def _of(owner: Op | Method | Rule, params: Mapping[str, Value]) -> dict[str, Val
     return {row.name: params[row.name] for row in owner.params if row.name in params}
 
 
-def _named_methods(measure: Measure) -> tuple[str, ...]:
-    """List the methods of a measure, from `"epoch,bounds"` or a list."""
-    axis = measure.method if isinstance(measure.method, tuple) else (measure.method,)
-    return tuple(dict.fromkeys(word for part in axis if part for word in str(part).split(",")))
-
-
 def _methods(measure: Measure, op: Op, ops: Ops, crowded: bool) -> tuple[str, ...]:
     """Choose the methods of an op: its own, or the named ones that suit it; one alone must. Raises
     InputError.
 
     Ranks that share cores cannot start at one instant, so their default is a method that does not need it.
     """
-    named = _named_methods(measure)
+    named = words_in(measure.method)
     for method in named:
         _choose(method, "", ops.methods, "method")
     if not named:
@@ -382,11 +375,7 @@ def _thread_levels(measure: Measure, op: Op) -> tuple[str | None, ...]:
 
     None if both leave that to the number of threads.
     """
-    axis = measure.thread_level if isinstance(measure.thread_level, tuple) else (measure.thread_level,)
-    named = tuple(dict.fromkeys(word for part in axis if part for word in str(part).split(",")))
-    if wrong := [word for word in named if word not in THREAD_LEVELS]:
-        raise InputError(f"there is no thread level '{wrong[0]}'; use {', '.join(THREAD_LEVELS)}")
-    return named or (op.thread_level,)
+    return words_in(measure.thread_level) or (op.thread_level,)
 
 
 def _no_param(key: str, selected: Sequence[str], known: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from steelyard.base.errors import InputError
-from steelyard.base.foreign import visible
+from steelyard.base.foreign import shortened, visible
 from steelyard.base.mpi_variables import is_read
 from steelyard.base.product import product_of
 from steelyard.base.secret import masked
@@ -20,6 +20,7 @@ from steelyard.system.modules import module_names
 Settings = Mapping[str, str | tuple[str, ...]]  # a variable -> a value or several
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_MOST_QUOTED = 60  # letters of what somebody has written, in a sentence
 _OURS = "STEELYARD_"  # prefix of variables between the package and its engines
 
 
@@ -44,6 +45,15 @@ def words_of(value: str | tuple[str, ...]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else value
 
 
+def check_stage(stage: str) -> None:
+    """Raise InputError if it cannot be a folder of a host."""
+    if not stage.startswith("/") or visible(stage) != stage:
+        raise InputError(
+            f"stage '{shortened(stage, _MOST_QUOTED)}' is no absolute path; give a folder of each host's "
+            "own, such as /tmp/steelyard"
+        )
+
+
 def check_modules(values: Sequence[str]) -> None:
     """Raise ValueError, in a sentence, for an invalid list of modules."""
     for value in values:
@@ -63,7 +73,7 @@ def check_wrappers(values: Sequence[str]) -> None:
             words = shlex.split(value)
         except ValueError:
             raise ValueError(f"wrapper '{value}' has a quote without its end; close it") from None
-        if not words:
+        if not words or not words[0]:
             raise ValueError("wrapper has no words; give a command, or '-' for none")
 
 

@@ -8,10 +8,8 @@ from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.units import parse_counts
 from steelyard.engines.description import Op
-from steelyard.plan.axis import PlanAxis, numbers_in
+from steelyard.plan.axis import PlanAxis, numbers_in, read_ranks
 from steelyard.plan.plan import Measure
-
-CORES = "cores"  # the word for one rank on each core
 
 
 class Team(Struct, frozen=True):
@@ -27,13 +25,7 @@ class Team(Struct, frozen=True):
 
 
 def _numbers(ranks: PlanAxis, cores: int) -> tuple[int, ...]:
-    """Read numbers of ranks; the word `cores` is one for each core. Raises InputError."""
-
-    def read(text: str) -> tuple[int, ...]:
-        words = (word.strip() for word in text.split(","))
-        return parse_counts(",".join(str(cores) if word == CORES else word for word in words), "ranks")
-
-    return numbers_in(ranks, read)
+    return numbers_in(ranks, lambda text: read_ranks(text, cores))
 
 
 def is_one(ranks: PlanAxis) -> bool:

@@ -208,10 +208,14 @@ def test_a_lock_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_everybody_may_change_is_told(tmp_path: Path) -> None:
+    """Or in whose place everybody may put another one, as the folder above lets them."""
+    (tmp_path / "out").mkdir()
     for mode, told in ((0o777, True), (0o1777, False), (0o2775, False)):
         tmp_path.chmod(mode)
-        with locked(tmp_path) as lock:
-            assert bool(lock.notes) is told
+        for folder in (tmp_path, tmp_path / "out"):
+            with locked(folder) as lock:
+                words = f"every user may change what is in '{tmp_path}'; chmod o-w ends that"
+                assert lock.notes == ((words,) if told else ())
 
 
 def test_records_that_lead_elsewhere_are_refused(tmp_path: Path) -> None:

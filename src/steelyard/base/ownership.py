@@ -34,10 +34,16 @@ def check_own_folder(folder: Path) -> None:
             )
 
 
-def is_open_to_all(folder: Path) -> bool:
-    """May every user remove what is in the folder?"""
-    mode = folder.stat().st_mode
-    return bool(mode & S_IWOTH) and not mode & S_ISVTX
+def open_to_all(folder: Path) -> Path | None:
+    """Find where every user may replace what leads to a folder, or is in it: that folder or one above; None
+    if that is nowhere.
+    """
+    real = folder.resolve()
+    for path in (real, *real.parents):
+        mode = path.stat().st_mode
+        if mode & S_IWOTH and not mode & S_ISVTX:
+            return folder if path == real else path
+    return None
 
 
 def is_own(stat: os.stat_result, folder: Path) -> bool:

@@ -22,7 +22,7 @@ import msgspec
 
 from steelyard.base.errors import InputError, MeasurementError, SteelyardError
 from steelyard.base.files import open_to_append
-from steelyard.base.ownership import check_own_folder, is_open_to_all, is_own, owner_name
+from steelyard.base.ownership import check_own_folder, is_own, open_to_all, owner_name
 from steelyard.campaign.abandoned import remembered
 from steelyard.records.command_line import resumed
 from steelyard.system.leftovers import LauncherPid, LeftFile, Leftovers, remove_left
@@ -185,8 +185,8 @@ def _take(file: IO[bytes], folder: Path) -> tuple[str, ...]:
     notes: tuple[str, ...] = ()
     if said.doubt is not None:
         notes += (f"'{folder / '.lock'}' {said.doubt} {_NOT_BELIEVED}",)
-    if is_open_to_all(folder):
-        notes += (f"every user may change what is in '{folder}'; chmod o-w ends that",)
+    if (place := open_to_all(folder)) is not None:
+        notes += (f"every user may change what is in '{place}'; chmod o-w ends that",)
     if is_here and holder is not None:
         notes += _clear(holder, said, folder)
     deadline = time.monotonic() + _SURVIVOR_SECONDS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.campaign.cause_of_death import LaunchPhase, cause_of_death, job_ends
+from steelyard.campaign.cause_of_death import LaunchPhase, cannot_begin, cause_of_death, job_ends
 from steelyard.records.schema import Place
 from steelyard.system.kernel_settings import oom_kills
 
@@ -244,3 +244,14 @@ def test_processes_that_the_kernel_ended(tmp_path: Path) -> None:
     (tmp_path / "proc").mkdir()
     (tmp_path / "proc/vmstat").write_text("nr_free_pages 12\noom_kill 3\n")
     assert oom_kills(tmp_path) == 3
+
+
+def test_ranks_without_their_threads_are_not_waited_for() -> None:
+    """Hydra 4 does, and says nothing more."""
+    said = "[1764111055.9] [vm:1:0] UCX ERROR pthread_create() failed: Resource temporarily unavailable"
+    assert cannot_begin(said)
+    assert not cannot_begin(
+        "[1764111055.9] [vm:1:0] parser.c:2036 UCX WARN unused environment variable: UCX_X"
+    )
+    why = cause_of_death(-15, said, ["/usr/bin/mpiexec.mpich"], phase=LaunchPhase.STARTING)
+    assert why.startswith("start-up: limit: a thread could not be made: pthread_create() failed: ")

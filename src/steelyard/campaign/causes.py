@@ -71,6 +71,7 @@ CAUSES = (
         r"pmix_progress_thread_start failed|"
         r"System unable to allocate necessary resources for OMP thread[^\n]*)",
         "a thread could not be made: {what}",
+        at_once=True,
     ),
     _row("limit", r"(?P<what>rank \d+: (?:extra )?thread \d+ could not be made: [^\n]+)", "{what}"),
     _row(

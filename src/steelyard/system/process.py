@@ -105,27 +105,25 @@ class Child:
         self._handled: list[signal.Signals] = []
         environment = dict(os.environ if env is None else env) | {MARK: self._mark}
         try:
-            self._process = subprocess.Popen(
-                [os.fspath(word) for word in argv],
-                env=environment,
-                cwd=cwd,
-                stdin=subprocess.DEVNULL if stdin is None else stdin,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-                pass_fds=held,
-                preexec_fn=partial(die_with, os.getpid()),
-            )
+            # Threads come first: where none can be started, no process is left behind.
+            with _Drain(keep) as self._out, _Drain(keep) as self._err:
+                self._process = subprocess.Popen(
+                    [os.fspath(word) for word in argv],
+                    env=environment,
+                    cwd=cwd,
+                    stdin=subprocess.DEVNULL if stdin is None else stdin,
+                    stdout=self._out.writer,
+                    stderr=self._err.writer,
+                    start_new_session=True,
+                    pass_fds=held,
+                    preexec_fn=partial(die_with, os.getpid()),
+                )
         except OSError as error:
             words = f"'{os.fspath(argv[0])}' cannot be started: {error.strerror}"
             if error.errno in _EXHAUSTED:
                 raise ExhaustedError(f"{words} (see ulimit -a)") from None
             raise InputError(words) from None
         self.pid = self._process.pid
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        self._out = _Drain(self._process.stdout, keep)
-        self._err = _Drain(self._process.stderr, keep)
 
     def __enter__(self) -> Child:
         if threading.current_thread() is threading.main_thread():
@@ -257,23 +255,34 @@ class Child:
 
 
 class _Drain:
-    """A thread that empties a pipe, so that the writer never blocks, and keeps the last `keep` bytes."""
+    """A thread that empties a pipe, so that the writer never blocks, and keeps the last `keep` bytes.
 
-    def __init__(self, pipe: IO[bytes], keep: int) -> None:
-        self._pipe = pipe
+    Use it in a `with` for as long as this process has the end `writer`.
+    """
+
+    def __init__(self, keep: int) -> None:
+        self._reader, self.writer = os.pipe()
         self._keep = keep
         self._kept = bytearray()
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
+    def __enter__(self) -> _Drain:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.writer)
+
     def _work(self) -> None:
-        with self._pipe:
-            while chunk := os.read(self._pipe.fileno(), 1 << 16):
+        try:
+            while chunk := os.read(self._reader, 1 << 16):
                 with self._lock:
                     self._kept += chunk
                     if len(self._kept) > 2 * self._keep:
                         del self._kept[: -self._keep]
+        finally:
+            os.close(self._reader)
 
     def text(self) -> str:
         with self._lock:

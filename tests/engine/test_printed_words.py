@@ -44,12 +44,12 @@ _SAID: Mapping[str, str | None] = {
 }
 
 
-def _constants(files: Mapping[str, str]) -> Iterator[tuple[str, str, bool]]:
+def _constants(files: Mapping[str, str], only: re.Pattern[str] = _COMMAND) -> Iterator[tuple[str, str, bool]]:
     """The texts of each module, without docstrings and examples: its path, the text, and whether something is
     filled in behind it.
     """
     for path, text in files.items():
-        if not _COMMAND.search(text):
+        if not only.search(text):
             continue  # and is not parsed
         tree = ast.parse(text)
         left_out = {id(node) for one in ast.walk(tree) for node in _left_out(one)}
@@ -122,3 +122,22 @@ def test_examples_of_help_have_the_options_that_there_are() -> None:
         name = next(name for name in sorted(known, key=len, reverse=True) if " ".join(words).startswith(name))
         with known[name].make_context(name, words[len(name.split()) :]) as context:
             assert context.params, example
+
+
+_OPTION = re.compile(r"(?<![\w'-])--[a-z][a-z-]+")
+# Options that sentences name, of other programs, or of every command.
+_OF_OTHERS = {"--all", "--format", "--help", "--level", "--option", "--qos", "--shm-size", "--version"}
+
+
+def test_each_option_that_a_message_names_is_there() -> None:
+    ours = {
+        word for _, one in _walk(typer.main.get_command(app), "") for row in one.params for word in row.opts
+    }
+    named = {
+        option
+        for _, text, _ in _constants(sources(), re.compile(" .*--|--.* "))
+        if " " in text.strip()
+        for option in _OPTION.findall(text)
+    }
+    assert named - ours == _OF_OTHERS
+    assert len(named & ours) > 40

@@ -116,8 +116,8 @@ def test_the_name_of_an_op_is_not_broken(width: int) -> None:
             "go on:\n  steelyard run --out 'a; b' --launches 10;\n  wait",
         ),
         (
-            "alone: mpiexec -n 2 --bind-to core hostname; see",
-            "alone:\n  mpiexec -n 2 --bind-to core hostname;\n  see",
+            "error: it failed, say so; alone: mpiexec -n 2 --bind-to core hostname; see",
+            "error: it failed, say so;\n  alone:\n  mpiexec -n 2 --bind-to core hostname;\n  see",
         ),
         ("short", "short"),
     ],

@@ -42,7 +42,7 @@ _UNIT = re.compile(r"(?<=\d) ")  # between a number and its unit
 _QUOTED = re.compile(r"'[^']*'")  # a command, a name or a path
 _WORD = r"""(?:[^\s;'"]|'[^']*'|"[^"]*")+"""  # of a command
 # What people are to type stands behind a colon, up to a semicolon or the end; two lines are two commands.
-_COMMAND = re.compile(rf"(?<=: )(?:steelyard(?: {_WORD})+|{_WORD}(?: {_WORD})* hostname(?=;))")
+_COMMAND = re.compile(rf"(?<=: )steelyard(?: {_WORD})+|(?<=alone: ){_WORD}(?: {_WORD})* hostname(?=;)")
 _OP_NAME = re.compile(r"[a-z]+(\.\w+)+")
 
 BOLD = "1"

@@ -15,10 +15,12 @@ from record_lines import unsealed
 from steelyard.base.cpulist import cpu_set
 from steelyard.base.diagnostic import SEVERITIES, Diagnostic
 from steelyard.checks import diagnostics
+from steelyard.checks.evidence import Evidence
+from steelyard.checks.records import damaged
 from steelyard.records.campaign_file import MODULES, WRAPPER, Placement
 from steelyard.records.job_file import append_records
 from steelyard.records.read import read_records
-from steelyard.records.schema import End, Obs, Sync, WatchedPath
+from steelyard.records.schema import End, Obs, Sync, Watch, WatchedPath
 from steelyard.results.facets import ClockError
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
@@ -432,3 +434,24 @@ def test_that_command_has_what_the_launch_was_given(tmp_path: Path) -> None:
         ),
         *("--env", "UCX_TLS=tcp,self"),
     ]
+
+
+@pytest.mark.parametrize(("stopped", "found"), [(False, True), (True, False)])
+def test_a_launch_that_was_stopped_as_its_last_test_case_ended_is_not_damaged(
+    tmp_path: Path, stopped: bool, found: bool
+) -> None:
+    """The time was over in the same moment: its ranks were ended before they wrote how they end."""
+    folder = write_folder(tmp_path, [FakePoint("mpi.pingpong", steady(300.0))], launches=1)
+    measured = load(folder)
+    (file,) = measured.files
+    host = file.launch.places[0].host if file.launch else ""
+    file = replace(
+        file,
+        job=replace(file.job, points=(0,)),
+        watches=(Watch(host=host, seconds=1.0, looks=2, cost_ns=1, stopped=stopped),),
+        closes=(),
+    )
+    seen = Evidence(replace(measured, files=(file,)), rows_of(measured))
+    evidence = damaged.find(seen)
+    assert (evidence is not None) is found
+    assert not found or "no record 'close' of ranks 0, 1" in str(evidence)

@@ -341,7 +341,7 @@ def _watch(
             code or 0, said, command, places, phase=phase, starved=starved, spans=spans, little_shm=little
         )
     ending = why if phase is LaunchPhase.CLOSING else None
-    watch = msgspec.structs.replace(watcher.record(host, ours), complaints=complained)
+    watch = msgspec.structs.replace(watcher.record(host, ours), complaints=complained, stopped=is_late)
     _conclude_launch(job, tail, watch, ending)
     left = [point for point in points if point.point in plans]
     if is_late or phase is LaunchPhase.CLOSING:

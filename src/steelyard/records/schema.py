@@ -417,7 +417,8 @@ class Watch(_Record, frozen=True, tag="watch"):
 
     `processes` are those outside the launch that used most CPU time, the busiest first. `cost_ns` is the cost
     of looking. `load` is the mean of the last minute, when the launch began and when it ended. `ending` is
-    what went wrong after the last test case had ended, as in MPI_Finalize.
+    what went wrong after the last test case had ended, as in MPI_Finalize. `stopped`: the package ended it,
+    because the time was over.
     """
 
     host: Name
@@ -427,6 +428,7 @@ class Watch(_Record, frozen=True, tag="watch"):
     load: tuple[Amount, ...] = ()
     processes: tuple[Busy, ...] = ()
     ending: Name | None = None
+    stopped: bool = False
     complaints: dict[Name, Name] = {}  # what the launch said of variables of `Job.given`: {name: line}
 
 

@@ -94,6 +94,12 @@ def test_two_mpis_are_compared_and_the_first_has_numbers() -> None:
     )
 
 
+def test_a_single_folder_is_told_alike_by_any_name() -> None:
+    """The report names its folder, the terminal does not."""
+    rows = [one for size in (8, 64) for one in (pingpong(size, 200), pingpong(size, 25 * size, mpi=B))]
+    assert headline({"two": Made(rows)}) == headline({"": Made(rows)})
+
+
 def test_a_ratio_whose_interval_is_wide_is_counted_and_not_claimed() -> None:
     rows = [pingpong(8, 200), pingpong(8, 300, mpi=B), pingpong(64, 200, 3.0), pingpong(64, 1560, 3.0, mpi=B)]
     rows = [replace(one, launches=()) for one in rows]  # the ends of both intervals alone

@@ -16,6 +16,7 @@ from steelyard.plots.chart import Curve, Dots
 from steelyard.records.kinds import BLOCKING, NONBLOCKING, PERSISTENT
 from steelyard.records.schema import End
 from steelyard.report import write_report
+from steelyard.report.answers import title_words
 from steelyard.report.place import settings_of
 from steelyard.report.setting_words import machine_words, setting_words
 from steelyard.results.load import load
@@ -137,6 +138,23 @@ def test_the_page_says_what_it_must(page: str) -> None:
         assert words in text
     assert "<b>no</b>" not in page
     assert text.index(outcome) < text.index("Failed test cases") < text.index("Where it ran")
+
+
+@pytest.mark.parametrize(
+    ("name", "ops", "told"),
+    [
+        ("loggp", ("mpi.bcast", "mpi.scan"), "loggp"),
+        ("run", ("mpi.bcast", "mpi.scan"), "mpi.bcast and mpi.scan"),
+        ("nightly", ("mpi.bcast",), "mpi.bcast"),
+    ],
+)
+def test_a_plan_gives_the_title_to_several_ops(
+    tmp_path: Path, name: str, ops: tuple[str, ...], told: str
+) -> None:
+    """What a plan is about is its name; `run` is that of ops on a command line."""
+    points = [FakePoint(op, steady(500.0), bytes=8) for op in ops]
+    measured = load(write_folder(tmp_path / "x", points, name=name))
+    assert title_words({"x": measured}, rows_of(measured)).startswith(f"{told}, mpich-4.0.2, vm, ")
 
 
 def test_the_title_says_what_was_compared_where_and_when(page: str) -> None:

@@ -71,5 +71,6 @@ def why_none(rows: Sequence[Row]) -> str:
     most = most_sizes(rows)
     if most < LEAST_SIZES:
         has = f"the longest series here has {most}" if most else "none was measured here"
-        return f"a change is seen in a series of {LEAST_SIZES} sizes or more; {has}: give more --bytes"
+        wants = f"a change is seen in a series of {LEAST_SIZES} sizes or more"
+        return f"{wants}; {has}: give more --bytes, such as 512..64Ki"
     return "no series changes its line with a jump, or bends, between its sizes"

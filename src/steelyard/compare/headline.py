@@ -63,17 +63,18 @@ class Compared:
 
 
 def headline(folders: Mapping[str, Made], verdicts: Verdicts | str | None = None) -> tuple[str, ...]:
-    """Write the headline of folders by their names; one folder may have the empty name.
+    """Write the headline of folders by their names; the name of a single one is not told.
 
     `verdicts` are those on the arms of the folders, or the sentence why there are none.
     """
     rows = [row for made in folders.values() for row in made.rows]
     compared = _compared(folders, verdicts)
     found = [verdicts] if isinstance(verdicts, str) else []
-    for name, made in folders.items():
+    for own_name, made in folders.items():
+        name = own_name if len(folders) > 1 else ""  # a single folder needs none, and is no rival of its MPIs
         settings = list(_setting_sentences(made))
         plain = () if settings else _not_compared(name, _asked_for(made), compared)
-        found += [*settings, *family_sentences(plain, name if len(folders) > 1 else "")]
+        found += [*settings, *family_sentences(plain, name)]
         found += model_sentences(made)
     found[1:1] = _rival_sentences(compared)
     more = len(found) - MOST_SENTENCES

@@ -22,10 +22,10 @@ def title_words(folders: Mapping[str, Measured], rows: Sequence[Row]) -> str:
     ops = list(dict.fromkeys(row.op for row in rows))
     names = list(dict.fromkeys(one.campaign.name for one in folders.values() if one.campaign.name))
     families = list(dict.fromkeys(op.partition(".")[0] + ".*" for op in ops))
-    if len(ops) <= MOST_NAMED:
-        what = joined(ops)
-    elif len(names) == 1 and names[0] != "run":
+    if len(ops) > 1 and len(names) == 1 and names[0] != "run":
         what = names[0]
+    elif len(ops) <= MOST_NAMED:
+        what = joined(ops)
     else:
         what = f"{len(ops)} operations of {', '.join(families)}"
     mpis = list(dict.fromkeys(row.mpi for row in rows if row.mpi))

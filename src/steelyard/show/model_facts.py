@@ -21,6 +21,7 @@ from steelyard.show.row_words import NOISY
 from steelyard.stats import Interval
 
 _LEAST_LAUNCHES = 5  # that jump the same way: by chance in 1 of 16 cases
+_NO_PART = "launches are too few, or differ too much, to tell L, o or g"
 # The parts of LogGP that a train of messages tells, with their words.
 _PARTS: tuple[tuple[str, Callable[[Overheads], Interval | None]], ...] = (
     ("L", lambda one: one.latency),
@@ -60,7 +61,7 @@ def _loggp_sentences(made: Made) -> Iterator[str]:
         gap = gaps.get(mpi)
         per_byte = [f"G {gap.value:.3g} ns/byte"] if gap is not None and _is_certain(gap) else []
         told = "; ".join([", ".join(parts), *per_byte] if parts else per_byte)
-        yield f"LogGP of {mpi_words(mpi)}{where}: {told or 'launches differ too much to tell L, o or g'}."
+        yield f"LogGP of {mpi_words(mpi)}{where}: {told or _NO_PART}."
 
 
 def _certain_parts(one: Overheads) -> list[str]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -110,6 +113,10 @@ def test_jobs_are_waited_for_and_submitted_again(
     with monkeypatch.context() as stopped:
         stopped.setattr(batch, "watch", raising(KeyboardInterrupt))
         waits = advice.steelyard("run", *FIXED, "--out", out, *words)
+    script(tmp_path / "bin" / "scancel", f'echo "$@" > {tmp_path}/ended')
+    (ends,) = re.findall("'(scancel [^']*)' ends them", waits.err)
+    assert subprocess.run(shlex.split(ends)).returncode == 0
+    assert (tmp_path / "ended").read_text() == "1\n"
     monkeypatch.setenv("API_TOKEN", "hunter2")
     script(tmp_path / "bin" / "sbatch", last)
     script(tmp_path / "bin" / "scontrol", "echo JobState=COMPLETED ExitCode=0:0")

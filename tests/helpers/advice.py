@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
+import inspect
 import os
 import re
 import shlex
@@ -29,7 +30,17 @@ HOME = "records/command_line.py"
 _OF_CHECKS = "going_on"  # makes the remedies of checks, each below the name of its check
 _EVIDENCE = f"checks/evidence.py: {_OF_CHECKS}"
 FOLDER = "my results"  # which a shell must quote
-COMPOSE = ("command", "resumed", "alone", "launcher_alone", "retyped")
+_OF_PIP = "installing"  # test_table.py holds what it says
+# Whatever the module offers that writes a command.
+COMPOSE = tuple(
+    name
+    for name, one in vars(command_line).items()
+    if inspect.isfunction(one)
+    and one.__module__ == command_line.__name__
+    and one.__annotations__["return"] == "str"
+    and not name.startswith("_")
+    and name != _OF_PIP
+)
 _COMPOSES = re.compile(rf"\b(?:{'|'.join((*COMPOSE, _OF_CHECKS))})\(")
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import steelyard
-from commands import FIXED, Said, Steelyard
+from commands import FIXED, TWO_SAMPLES, Said, Steelyard
 from pages import ROOT
 from steelyard.checks import diagnostics
 from steelyard.records import command_line
@@ -107,7 +107,8 @@ class Advice:
 
     def measure(self, *words: str | Path, out: str = FOLDER, code: int = 0) -> Said:
         """Run two short test cases in one launch, unless the words say otherwise, into a folder."""
-        said = self.steelyard("run", "self.empty", "self.clock", *FIXED, *words, "--out", out)
+        fixed = TWO_SAMPLES if "--launches" in words else FIXED
+        said = self.steelyard("run", "self.empty", "self.clock", *fixed, *words, "--out", out)
         assert said.code == code, said.err
         return said
 

@@ -119,8 +119,8 @@ def test_a_limit_is_not_missed_by_few_launches(tmp_path: Path) -> None:
 
 
 BAD = {
-    "": "have no [[limit]]; write one: what = ",
-    "[[limit]": "are not TOML: ",
+    "": "has no [[limit]]; write one: what = ",
+    "[[limit]": "is not TOML: ",
     "[[limits]]\nwhat = 'a'": "there is no key 'limits'; did you mean 'limit'?",
     "[[limit]]\nop = 'mpi.put'\nbelow = '1us'": "limit 1: it has no what, as in ",
     "[[limit]]\nwhat = 'a'\nbelow = '1us'": "limit 1: it has no op, as in ",
@@ -139,7 +139,7 @@ BAD = {
     "[[limit]]\nwhat = '\\u001b[31m'\nop = 'x'\nbelow = '2us'".replace(
         "'\\u001b[31m'", '"\\u001b[31m"'
     ): "what is a",
-    "[[limit]]\nwhat = 'a'\nop = 'x'\nbelow = '2us'\n" * 2: "have 'a' twice",
+    "[[limit]]\nwhat = 'a'\nop = 'x'\nbelow = '2us'\n" * 2: "has 'a' twice",
     "limit = " + "[" * 5000: "nested too deeply",
 }
 

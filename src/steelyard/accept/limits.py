@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,9 +15,9 @@ from msgspec import Struct
 from steelyard.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Candidate, Criterion, Finding
 from steelyard.accept.weighed import FALSE_ALARM, Weighed
 from steelyard.base.errors import InputError
-from steelyard.base.files import read_regular
 from steelyard.base.foreign import shortened, visible
 from steelyard.base.plural import counted
+from steelyard.base.toml_file import read_toml
 from steelyard.base.units import (
     format_bytes,
     format_mops,
@@ -33,7 +32,6 @@ from steelyard.results.row import Row, has_time
 from steelyard.show.words import row_name
 from steelyard.stats import launch_interval
 
-_MOST_BYTES = 1 << 20  # of a file
 _MOST_LIMITS = 1000
 _LONGEST = 60  # letters of a name, and of what is quoted
 _PARTS = ("rank", "socket", "host")
@@ -142,28 +140,19 @@ def read_limits(path: Path) -> tuple[Limit, ...]:
     """Read the limits of a site from a TOML file. Raises InputError: which file, which limit, what is wrong
     with it.
     """
+    name = f"the file of limits {path}"
+    _, document = read_toml(path, name)
     try:
-        document = tomllib.loads(read_regular(path, _MOST_BYTES).decode())
         found = msgspec.convert(document, _File).limit
-    except RecursionError:
-        raise InputError(f"the limits {path} are nested too deeply; make them flatter") from None
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"the limits {path} are not UTF-8 from byte {error.start} on; save them so"
-        ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"the limits {path} are not TOML: {error}") from None
     except msgspec.ValidationError as error:
-        raise InputError(f"the limits {path}{_explained(str(error))}") from None
-    except ValueError:  # Python reads no more digits than some thousand
-        raise InputError(f"the limits {path} have a number of too many digits; give fewer") from None
+        raise InputError(f"{name}{_explained(str(error))}") from None
     if not found:
-        raise InputError(f"the limits {path} have no [[limit]]; write one: {_EXAMPLE}")
+        raise InputError(f"{name} has no [[limit]]; write one: {_EXAMPLE}")
+    if len(found) > _MOST_LIMITS:
+        raise InputError(f"{name} has {len(found)} of them; give at most {_MOST_LIMITS}")
     names = [one.what for one in found]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise InputError(f"the limits {path} have '{twice}' twice; give each a name (what) of its own")
-    if len(found) > _MOST_LIMITS:
-        raise InputError(f"the limits {path} are {len(found)}; give at most {_MOST_LIMITS}")
+        raise InputError(f"{name} has '{twice}' twice; give each a name (what) of its own")
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ import msgspec
 from msgspec import Struct
 
 from steelyard.base.errors import InputError, naming
-from steelyard.base.files import read_regular
 from steelyard.base.foreign import shortened
 from steelyard.base.product import MOST_LAUNCHES
+from steelyard.base.toml_file import read_toml
 from steelyard.base.units import parse_duration, parse_percent, parse_seconds
 from steelyard.plan.arrivals import Delays, read_arrivals
 from steelyard.plan.axis import PlanAxis, WordAxis, as_value_error, check_key
@@ -30,7 +29,6 @@ MOST_SECONDS = (
 
 USUAL_LAUNCHES = 10
 MOST_PRECISE = 200  # launches with a precision, if no other number is given: narrower by 5 than ten
-_MOST_BYTES = 1 << 20  # of a file; the longest that ships has 8 KiB
 _MOST_QUOTED = 100  # letters of a key, in a sentence
 
 Value = float | str  # of a parameter
@@ -160,26 +158,16 @@ def read_plan(path: Path, within: tuple[Path, ...] = ()) -> Plan:
     `within` are the files that include this one. Raises InputError: which file, which line and key, what is
     allowed.
     """
+    if not path.exists():
+        raise InputError(f"there is no plan {path}; 'steelyard list' names those that ship")
+    text, document = read_toml(path, f"the plan {path}")
+    document = _listed(document)
     try:
-        if not path.exists():
-            raise InputError(f"there is no plan {path}; 'steelyard list' names those that ship")
-        text = read_regular(path, _MOST_BYTES).decode()
-        document = _listed(tomllib.loads(text))
         plan = msgspec.convert(document, Plan)
-    except RecursionError:
-        raise InputError(f"the plan {path} is nested too deeply; make it flatter") from None
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"the plan {path} is not UTF-8 from byte {error.start} on, as TOML is; save it as UTF-8"
-        ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"the plan {path} is not TOML: {error}") from None
     except msgspec.ValidationError as error:
         line, sentence = _explain(str(error), text, document)
         where = f"{path}, line {line}" if line else str(path)
         raise InputError(f"the plan {where}: {sentence}") from None
-    except ValueError:  # Python reads no more digits than some thousand
-        raise InputError(f"the plan {path} has a number of too many digits; give fewer") from None
     plan = _with_included(plan, path, (*within, path.resolve()))
     if isinstance(plan.arrivals, str):
         return msgspec.structs.replace(plan, arrivals=read_arrivals(path.parent / plan.arrivals))

@@ -165,6 +165,8 @@ def test_what_is_no_percentage(text: str) -> None:
     [
         ({"precision": "two"}, "precision: 'two' is no percentage"),
         ({"precision": "2%", "refine": True}, "leave one of them out"),
+        ({"precision": None, "detect": "3%"}, "give arms"),
+        ({"detect": "3%", "arms": {"env.X": ("a", "b")}}, "precision and detect both decide"),
     ],
 )
 def test_what_cannot_be_asked(changes: dict[str, object], words: str) -> None:

@@ -22,6 +22,7 @@ from steelyard.plan.host_pairs import is_of_hosts, placement_words, stand_ins
 from steelyard.plan.plan import Plan, differences, plan_document
 from steelyard.records.campaign_file import (
     CampaignFile,
+    Design,
     PlannedMethod,
     PlannedOp,
     PlannedPoint,
@@ -91,12 +92,13 @@ def open_folder(
     ops: Mapping[str, PlannedOp] | None = None,
     methods: Mapping[str, PlannedMethod] | None = None,
     command: Sequence[str] = (),
+    design: Design | None = None,
 ) -> CampaignFile:
     """Begin the campaign of a results folder, or take it up again if it is the same one.
 
-    The `ops` and `methods` in use, by name, are kept for readers. `command` are the words for a shell that
-    begin it. Raises InputError if the folder is a file, holds something else, or holds another campaign,
-    or if it is another user's.
+    The `ops` and `methods` in use, by name, are kept for readers, and the `design` of its tests. `command`
+    are the words for a shell that begin it. Raises InputError if the folder is a file, holds something else,
+    or holds another campaign, or if it is another user's.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(
@@ -135,6 +137,7 @@ def open_folder(
         ops={name: op for name, op in (ops or {}).items() if name in measured},
         methods={name: method for name, method in (methods or {}).items() if name in used},
         command=tuple(command),
+        design=design,
     )
     _write(folder, campaign)
     return campaign

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.secret import masked_text
@@ -15,6 +17,7 @@ from steelyard.campaign.forecast import Forecast, JobForecast, forecast
 from steelyard.campaign.jobs import check_launches, setup_for
 from steelyard.cli.batch import is_batch, run_batch
 from steelyard.cli.console import print_sheet, say_aside, say_json, tell
+from steelyard.cli.design import Needed, needed, with_needed
 from steelyard.cli.run import planned
 from steelyard.cli.run_options import RunOptions
 from steelyard.plan.plan import plan_document
@@ -22,6 +25,7 @@ from steelyard.plan.resolve import resolve
 from steelyard.records.campaign_file import points_without_secrets
 from steelyard.show.labels import Fact, Facts, count_fact, labels_of, set_facts
 from steelyard.show.sheet import Sheet, number, plain_lines, words
+from steelyard.stats.looks import FIRST_LOOK
 from steelyard.system.machine import read_machine
 
 if TYPE_CHECKING:
@@ -45,29 +49,44 @@ def show_plan(options: RunOptions) -> None:
     if is_batch(options):
         run_batch(options, plan, folder)
         return
-    found, why_not = foreseen(plan, folder)
+    found, why_not, takes = foreseen(plan, folder, options.scatter)
     if options.json:
-        say_json({"plan": found, "cannot_run_here": why_not})
+        launches = None if takes is None else takes.launches
+        say_json({"plan": found, "cannot_run_here": why_not, "needed_launches": launches})
         return
     print_sheet(plan_sheet(found))
     for line in total_lines(found):
         say_aside(line)
+    if takes is not None:
+        say_aside(f"{takes.words[0].upper()}{takes.words[1:]}.")
     if why_not:
         tell(f"it cannot be run here: {why_not}")
 
 
-def foreseen(plan: Plan, folder: Path) -> tuple[Forecast, str | None]:
-    """Estimate a plan, and say why it cannot be run here, if so. Raises InputError."""
+def foreseen(
+    plan: Plan, folder: Path, scatter: Path | None = None
+) -> tuple[Forecast, str | None, Needed | None]:
+    """Estimate a plan, say why it cannot be run here, if so, and what its precision takes. Raises InputError.
+
+    The launches of a precision are those that test cases have in the mean, if it is known how they scatter.
+    """
     machine = read_machine()
     setup = setup_for(plan, machine, tell)
     mpis = [name for name in setup.engines if name is not None]
     points = resolve(plan, setup.ops, mpis, len(machine.cores), topology_for(folder, plan))
-    found = forecast(plan, points_without_secrets(points, plan_document(plan)), setup)
+    takes = needed(plan, points, folder, scatter)
+    if takes is not None and takes.launches:
+        plan = with_needed(plan, takes)
+        likely = takes.on_average(plan.launches) if plan.precision else plan.launches
+    else:
+        likely = FIRST_LOOK if plan.precision else plan.launches
+    expected = replace(plan, launches=likely)
+    found = forecast(expected, points_without_secrets(points, plan_document(plan)), setup)
     try:
         check_launches(plan, points, setup)
     except InputError as error:
-        return found, masked_text(str(error))
-    return found, None
+        return found, masked_text(str(error)), takes
+    return found, None, takes
 
 
 def plan_sheet(found: Forecast) -> Sheet:

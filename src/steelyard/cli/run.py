@@ -23,6 +23,7 @@ from steelyard.cli.ahead import ImportsAhead
 from steelyard.cli.batch import is_batch, run_batch
 from steelyard.cli.bug import bugs_kept_in
 from steelyard.cli.console import err, say_aside, tell, tell_counted
+from steelyard.cli.design import design_of, needed, with_needed
 from steelyard.cli.export import check_format, write_measured
 from steelyard.cli.options import check_retry, listed, one_of
 from steelyard.cli.precise import measure_precisely
@@ -102,7 +103,9 @@ def run(options: RunOptions) -> None:
         show_plan(options)
         return
     to, like = "json" if options.json else options.to, listed(options.like)
-    finish(measure_and_show(plan, folder, retry_failed=options.retry is not None, to=to, like=like), folder)
+    retry, scatter = options.retry is not None, options.scatter
+    ended = measure_and_show(plan, folder, retry_failed=retry, to=to, like=like, scatter=scatter)
+    finish(ended, folder)
 
 
 def finish(ended: set[str], folder: Path) -> None:
@@ -132,7 +135,7 @@ def planned(options: RunOptions) -> Plan:
     given = {name: getattr(options, name) for name in ("launches", "launcher", "yield_", "clock", "sync")}
     given |= {
         name: getattr(options, name)
-        for name in ("paths", "keep", "precision", "time_budget", "spread", "hang_after", "seed")
+        for name in ("paths", "keep", "precision", "detect", "time_budget", "spread", "hang_after", "seed")
     }
     given |= {"mpi": listed(options.mpi) or None, "oversubscribe": options.oversubscribe or None}
     given |= {"refine": options.refine or None}
@@ -159,7 +162,7 @@ def _asked(options: RunOptions) -> Plan:
 
 
 def measure(
-    plan: Plan, folder: Path, *, retry_failed: bool = False
+    plan: Plan, folder: Path, *, retry_failed: bool = False, scatter: Path | None = None
 ) -> tuple[ReadFolder, Sequence[Diagnostic]]:
     """Measure a plan into a folder, with a bar on stderr; return its results and findings."""
     from steelyard.cli.progress import listening
@@ -171,6 +174,9 @@ def measure(
     topology = topology_for(folder, plan)
     mpis = [name for name in setup.engines if name is not None]
     points = resolve(plan, setup.ops, mpis, len(machine.cores), topology)
+    if not (folder / "campaign.json").exists() and (takes := needed(plan, points, folder, scatter)):
+        tell(f"note: {takes.words}")
+        plan = with_needed(plan, takes)
     check_launches(plan, points, setup)  # before anything is written
     families = [engine.mpi.family for engine in setup.engines.values() if engine.mpi]
     for name in unread((one.env for one in with_arms(plan).measure), families):
@@ -181,7 +187,9 @@ def measure(
     }
     methods = {name: PlannedMethod(method.summary) for name, method in setup.ops.methods.items()}
     typed = ("steelyard", *map(visible, sys.argv[1:]))
-    campaign = open_folder(folder, plan, points, machine, topology, ops, methods, typed)
+    campaign = open_folder(
+        folder, plan, points, machine, topology, ops, methods, typed, design_of(plan, points)
+    )
     remember(plan, setup)
     with bugs_kept_in(folder), locked(folder) as lock:
         setup = stage_engines(plan, points, setup, tell)
@@ -220,11 +228,17 @@ def measure(
 
 
 def measure_and_show(
-    plan: Plan, folder: Path, *, retry_failed: bool = False, to: str | None = None, like: Sequence[str] = ()
+    plan: Plan,
+    folder: Path,
+    *,
+    retry_failed: bool = False,
+    to: str | None = None,
+    like: Sequence[str] = (),
+    scatter: Path | None = None,
 ) -> set[str]:
     """Measure what is not finished, and show all, or write it in the format `to`; return how points ended."""
     try:
-        results, found = measure(plan, folder, retry_failed=retry_failed)
+        results, found = measure(plan, folder, retry_failed=retry_failed, scatter=scatter)
     except KeyboardInterrupt:
         raise StoppedError(f"stopped; what was finished is kept; to go on: {resumed(folder)}") from None
     answer = _print_answer(plan, results, like) if to is None else OnScreen((), 0)

@@ -197,6 +197,22 @@ class RunOptions:
             help="add launches until ± of each time, or of the ratio of rivals, is at most that: 2%",
         ),
     ] = None
+    detect: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PERCENT",
+            help="with --arms: as many launches as find a difference of that in 80 of 100 cases, if launches "
+            "scatter as in --scatter",
+        ),
+    ] = None
+    scatter: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="earlier results of this machine, by whose scatter --precision and --detect are planned; "
+            "default: the newest beside --out",
+        ),
+    ] = None
     placement: Annotated[
         str | None,
         typer.Option(

@@ -33,6 +33,8 @@ def plan_again(
             launches=launches,
             mpi=() if factor == "mpi" else tuple({point.mpi for point in points if point.mpi}),
             arms=arms,
+            precision=None,
+            detect=None,
             time_budget=None,
             seed=None,
         )

@@ -33,6 +33,7 @@ _ALLOWED: Mapping[str, str] = {
     "summary": "a text",
     "launches": "a whole number of 1 or more",
     "precision": "a percentage: \"2%\"",
+    "detect": "a percentage: \"3%\"",
     "time_budget": "a time: \"90s\", \"10m\"",
     "spread": "a time: \"30m\", \"2h\"",
     "mpi": "names or paths of MPIs: \"mpich\", or [\"mpich\", \"openmpi\"]",

@@ -38,6 +38,7 @@ Value = float | str  # of a parameter
 _AXES = ("bytes", "ranks", "hosts", "ranks_per_host", "threads", "thread_level", "method", "placement")
 _CHECKED = ("ops", *_AXES, "rule", "params", "omp", "env")
 # Keys of a plan that are texts, lists or tables of them; those that are times.
+_PERCENTAGES = ("precision", "detect")
 _TIMES = ("time_budget", "spread", "hang_after")
 _TEXTS = ("include", "mpi", "launcher", "stage", "arms", "clock", "sync", "arrivals")
 _MAY_BE_NONE = ("include", "mpi", "arms")  # empty by default
@@ -98,6 +99,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     summary: str = ""
     launches: int = USUAL_LAUNCHES
     precision: str | None = None  # of each time, or ratio of arms: launches are added until ± is so narrow
+    detect: str | None = None  # a difference of arms: as many launches as find it, if the scatter is known
     time_budget: str | None = None
     spread: str | None = None  # launches begin evenly over this time; waits do not count for the budget
     mpi: tuple[str, ...] = ()  # names or paths; none: the default
@@ -129,11 +131,15 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
             if (value := getattr(self, name)) is not None:
                 with naming(name):
                     parse_duration(value)
-        if self.precision is not None:
-            with naming("precision"):
-                parse_percent(self.precision)
-        if self.precision and self.refine:
-            raise ValueError("precision and refine both decide what is measured next; leave one of them out")
+        for name in _PERCENTAGES:
+            if (value := getattr(self, name)) is not None:
+                with naming(name):
+                    parse_percent(value)
+        for name in ("refine", "detect"):
+            if self.precision and getattr(self, name):
+                raise ValueError(f"precision and {name} both decide what is measured; leave one of them out")
+        if self.detect and not self.arms:
+            raise ValueError("detect is about a difference of arms; give arms, such as --arms mpi=A,B")
         if self.stage is not None:
             check_stage(self.stage)
         if not self.measure and not self.include:
@@ -235,7 +241,7 @@ def budget_seconds(plan: Plan) -> float | None:
 
 # Keys that may differ when a campaign is resumed: how much is measured, not what or how.
 _FREE = (
-    *("name", "summary", "launches", "precision", "time_budget"),
+    *("name", "summary", "launches", "precision", "detect", "time_budget"),
     *("spread", "hang_after", "refine", "stage"),
 )
 _NOT_GIVEN: tuple[Any, ...] = (None, [], {})  # an older plan does not have the key

@@ -118,6 +118,22 @@ class PlannedMethod(Struct, frozen=True):
     summary: str = ""
 
 
+class Design(Struct, frozen=True):
+    """What is fixed of the tests of a campaign before its first launch.
+
+    `family` columns are compared by so many `comparisons` of arms, at the rate of `false_alarm` together;
+    `least` and `margin` as for verdicts. None and 0 without arms. `looks` are the numbers of launches at
+    which results are to be looked at.
+    """
+
+    family: Count | None = None
+    comparisons: Count = 0
+    false_alarm: float = 0.0
+    least: float = 0.0
+    margin: float = 0.0
+    looks: tuple[Count, ...] = ()
+
+
 class CampaignFile(Struct, frozen=True, kw_only=True):
     """campaign.json: the plan, and the machine."""
 
@@ -132,6 +148,7 @@ class CampaignFile(Struct, frozen=True, kw_only=True):
     command: tuple[str, ...] = ()  # the words of the command that began it; older folders have none
     ops: dict[str, PlannedOp] = {}  # those of the points, by name
     methods: dict[str, PlannedMethod] = {}  # those of the points, by name; none in older files
+    design: Design | None = None  # None in older files
     looks: tuple[Count, ...] = ()  # launches that there were when results were looked at, before it grew
 
 

@@ -19,7 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from steelyard.stats.interval import rank_pair, t_quantile
 from steelyard.stats.swaps import Swapped, compare_arms, least_pairs
@@ -70,6 +70,24 @@ def launches_for(asked: float, half: float, launches: int, level: float = 0.95) 
     deviation = SURE * half / _reach(launches, level)
     counts = range(launches + 1, MOST_NAMED + 1)
     return next((n for n in counts if deviation * _reach(n, level) <= asked), None)
+
+
+def launches_of_scatter(asked: float, scatter: float, family: int | None = None) -> int | None:
+    """Estimate at which look half of an interval is as narrow as `asked`, if launches scatter so, in 80 %.
+
+    Without a `family` it is the interval of a row; with one that of the ratio of two arms, of which so many
+    hold together with 99 %. None for more than `MOST_NAMED`.
+    """
+    found = looks_until(MOST_NAMED)
+    return next((look for look in found if SURE * scatter * _wide(look, family) <= asked), None)
+
+
+def _wide(look: int, family: int | None) -> float:
+    """Compute half of the interval at a look, in standard deviations of launches."""
+    if family is None:
+        return _reach(look, 0.95)
+    share = share_of([one for one in looks_until(look) if one < look], look)
+    return float(-stdtrit(look + 3, share * 0.01 / 2 / family)) * math.sqrt(2 / look)
 
 
 @functools.cache

@@ -20,7 +20,7 @@ from commands import Said
 from scripts import script
 from steelyard.accept import answers, weighed
 from steelyard.accept.criterion import Candidate
-from steelyard.base.errors import InputError
+from steelyard.base.errors import InputError, StoppedError
 from steelyard.campaign import lock
 from steelyard.cli import run
 from steelyard.records.campaign_file import read_campaign
@@ -194,7 +194,7 @@ def test_what_failed_is_measured_alone_with_all_that_the_run_had(
 def test_a_run_that_was_stopped_goes_on(advice: Advice, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as stopped:
         stopped.setattr(run, "measure_rounds", raising(KeyboardInterrupt))
-        said = advice.measure(code=3)
+        said = advice.measure(code=StoppedError.exit_code)
     assert advice.type("cli/run.py: measure_and_show", said).code == 0
     assert launches() == [1, 1]
 

@@ -1,4 +1,5 @@
-/* Ways to die, for tests: a shared object to be loaded before an engine, with or without an MPI.
+/* Ways to die, and to live badly, for tests: a shared object to be loaded before an engine, with or without
+ * an MPI.
  *
  * DEATH=PLACE:WAY[:NUMBER]. The places: load (before main), init, barrier (the second MPI_Barrier), finalize.
  * DEATH_RANK says on which rank, 1 if nothing does; -1 is all ranks. No header of an MPI is used, so one file
@@ -18,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -161,6 +163,59 @@ static void die_files(int number)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* ---- what is no death by itself ---- */
+
+static void live_with_small_files(int number)
+{
+    const struct rlimit limit = {(rlim_t)number, (rlim_t)number};
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* Into the records, among others' lines. */
+static void live_with_garbage(int number)
+{
+    static const char line[] = "\033[2J{\"record\":\"end\"\n\n\xff\n";
+    for (int file = STDERR_FILENO + 1; file < number; ++file) {
+        char link[32], path[512];
+        snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+        const ssize_t length = readlink(link, path, sizeof path - 1);
+        path[length > 0 ? length : 0] = '\0';
+        if (strstr(path, ".jsonl") && write(file, line, sizeof line - 1) < 0)
+            abort();
+    }
+}
+
+static void live_loudly(int number)
+{
+    for (int i = 0; i < number; ++i) {
+        printf("\033[2J{\"record\":\"end\"}\xff\n");
+        fprintf(stderr, "\033]0;title\a<script>alert(1)</script>\n");
+    }
+}
+
+static void live_deaf(int number)
+{
+    for (int i = 1; i < number; ++i)
+        signal(i, SIG_IGN);
+}
+
+static void live_elsewhere(int number)
+{
+    if (chdir("/proc") == 0)
+        umask((mode_t)number);
+    clearenv();
+}
+
+static void live_with_child(int number)
+{
+    if (fork() != 0)
+        return;
+    setsid();
+    clearenv();
+    sleep((unsigned)number);
+    _exit(0);
+}
+
 static const struct {
     const char *name;
     void (*die)(int number);
@@ -182,6 +237,12 @@ static const struct {
     {"launcher", die_with_launcher},
     {"mpi-abort", die_mpi_abort},
     {"files", die_files},
+    {"small-files", live_with_small_files},
+    {"garbage", live_with_garbage},
+    {"loud", live_loudly},
+    {"deaf", live_deaf},
+    {"elsewhere", live_elsewhere},
+    {"child", live_with_child},
 };
 
 static void die_at(const char *place)

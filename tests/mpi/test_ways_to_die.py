@@ -12,8 +12,10 @@ import pytest
 
 from campaigns import Orphans, plan_of, run_plan, setup_of, watch_orphans
 from deaths import CLOSE, WAYS, Way
+from further import further
 from steelyard.engines.mpi import Mpi
 from steelyard.records.read import read_folder
+from steelyard.results.rows import results
 from steelyard.system.process import run
 
 pytestmark = [pytest.mark.ours, pytest.mark.xdist_group("waits")]
@@ -82,3 +84,38 @@ def test_a_way_to_die_is_told(
     if mpi.family == "openmpi" and _LOST in (reasons[0] or ""):
         pytest.skip("Open MPI 4 loses its own message at times, and says so by ORTE_ERROR_LOG")
     assert way.fits(reasons[0] or "", mpi.name), reasons
+
+
+# What rank 0 does in a barrier, and how the test case ends; "": well, and so it says.
+_MANNERS = [
+    ("garbage:64", "damaged: "),
+    ("small-files:0", "signal 25 (SIGXFSZ) on rank 0"),
+    further("loud:20000", ""),
+    further("deaf:32", ""),
+    further("elsewhere:511", ""),
+    further("child:600", ""),
+]
+
+
+@pytest.mark.parametrize(("manner", "why"), _MANNERS)
+def test_a_library_that_misbehaves_harms_its_test_case_alone(
+    manner: str,
+    why: str,
+    tmp_path: Path,
+    mpi: Mpi,
+    planted: Path,
+    orphans: Orphans,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It writes into the records, takes rights away, prints, ignores signals, leaves its folder, forks."""
+    setup = setup_of(mpi)
+    monkeypatch.setenv("DEATH", f"barrier:{manner}")
+    monkeypatch.setenv("DEATH_RANK", "0")
+    monkeypatch.setenv("LD_PRELOAD", ":".join(filter(None, [str(planted), os.environ.get("LD_PRELOAD")])))
+    run_plan(tmp_path / "out", plan_of("mpi.barrier", "self.spin", ranks=2, hang_after="30s"), setup)
+    monkeypatch.delenv("LD_PRELOAD")
+    assert orphans() == []
+    rows = {row.op: row for row in results(tmp_path / "out")}
+    assert rows["self.spin"].status == "ok"
+    assert rows["mpi.barrier"].status == ("failed" if why else "ok"), rows["mpi.barrier"].why
+    assert (rows["mpi.barrier"].why or "").startswith(why)

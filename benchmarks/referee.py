@@ -1,6 +1,6 @@
 """How often what `show` and `compare` print holds, of processes as machines have them.
 
-    .venv/bin/python benchmarks/referee.py rows|quantiles [--rounds 400] [--only NAME ...]
+    .venv/bin/python benchmarks/referee.py rows|quantiles|nights [--rounds 400] [--only NAME ...]
 
 Samples of launches are planted, and rows are made of them as `show` makes them. An entry is as in
 `coverage_table.py`: how often `time_low` to `time_high` holds the median over launches of launch medians, and
@@ -9,7 +9,8 @@ and modes that there are.
 
 `quantiles` compares two arms of four test cases by their launches' p99, as `compare --quantile 0.99` does:
 how often anything is called slower or faster where nothing is, how often a test case is found of which the
-second arm takes longer, and how often all intervals hold together.
+second arm takes longer, and how often all intervals hold together. `nights` does so for
+`check --quantile 0.99`, five launches a night.
 """
 
 from __future__ import annotations
@@ -26,11 +27,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/helpers"))
 import numpy as np
 from coverage_derived import Floats, alike
 from coverage_table import LAST, Held, held_by, row_of, states_row, table
+from msgspec import structs
 
 from planted import BEGAN_NS, HOUR_NS, measured, planted
 from steelyard.compare.answer import FASTER, SLOWER, Question
 from steelyard.compare.arms import rivals_by
 from steelyard.compare.verdicts import Verdicts, compare
+from steelyard.nights.store import Night, pool
+from steelyard.nights.verdicts import Checked, check_tonight
 from steelyard.results.facets import Samples
 from steelyard.results.quantiles import rows_at
 from steelyard.results.row import Row
@@ -259,7 +263,58 @@ def quantile_table(rounds: int, names: Sequence[str] = tuple(TAILS)) -> None:
     print(table(["p99 of two arms, in %", *heads], rows), end="\n\n", flush=True)
 
 
-PARTS = {"rows": (WORLDS, rows_tables), "quantiles": (TAILS, quantile_table)}
+NIGHTS = (5, 12)  # before tonight
+NIGHT = 0.01  # what a night adds to all launches of a test case
+OF_A_NIGHT = 5  # launches
+DAY_NS = 24 * HOUR_NS
+
+
+def checked(world: World, nights: int, effect: float, seed: int) -> Checked:
+    """What `check --quantile 0.99` says of tonight, in which the first of the test cases takes longer."""
+    rng = np.random.default_rng([seed, nights])
+    found = []
+    for night in range(nights + 1):
+        points = []
+        for case in range(CASES):
+            factor = BASE * (1 + effect if case == 0 and night == nights else 1)
+            factor *= math.exp(NIGHT * rng.standard_normal())
+            logs = world.launches(rng, OF_A_NIGHT)
+            points.append(
+                planted(
+                    [factor * math.exp(one) * world.inside(rng) for one in logs], point=case, size=8 << case
+                )
+            )
+        rows = tuple(structs.replace(row, facets=()) for row in rows_at(measured(points), 0.99))
+        found.append(Night(Path(f"n{night}"), BEGAN_NS + night * DAY_NS, rows, {}, {}, ()))
+    return check_tonight(pool(found[-1], found[:-1]), Question(quantile=0.99), seed)[0]
+
+
+def nights_table(rounds: int, names: Sequence[str] = tuple(TAILS)) -> None:
+    """Print the table of nights that are checked by their p99."""
+    rows = []
+    for name in names:
+        cells = []
+        for effect in (0.0, 0.1, 0.3):
+            for nights in NIGHTS:
+                said = [checked(TAILS[name], nights, effect, seed) for seed in range(rounds)]
+                told = [
+                    [
+                        one.verdict in (SLOWER, FASTER)
+                        for one in (each.points if effect else (*each.points, *each.ops))
+                    ]
+                    for each in said
+                ]
+                cells.append(f"{100 * float(np.mean([own[0] if effect else any(own) for own in told])):.0f}")
+        rows.append([name, *cells])
+    heads = [f"{what}, {n} nights" for what in ("alarms", "+10 % found", "+30 % found") for n in NIGHTS]
+    print(table(["p99 of tonight, in %", *heads], rows), end="\n\n", flush=True)
+
+
+PARTS = {
+    "rows": (WORLDS, rows_tables),
+    "quantiles": (TAILS, quantile_table),
+    "nights": (TAILS, nights_table),
+}
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from loaded import load_benchmark
 from planted import BEGAN_NS, HOUR_NS, measured, planted
+from steelyard.compare.answer import FASTER, SLOWER
 from steelyard.results.facets import Samples, Together
 from steelyard.results.row import Row
 from steelyard.results.rows import rows_of
@@ -117,3 +118,15 @@ def test_what_the_referee_reads_is_what_the_row_says() -> None:
     found = referee.row_interval(row, 0.5)
     assert (found.value, found.low, found.high) == (row.time, row.time_low, row.time_high)
     assert referee.row_interval(row, 0.99).low == row.get(Samples).p99_low
+
+
+def test_quantiles_of_arms_and_nights_are_judged_as_planted() -> None:
+    """A tail that is half as long again is found by twelve pairs and twelve nights; equals do not alarm."""
+    world = referee.TAILS["samples: 3 % take 1.5 times as long"]
+    for seed in range(3):
+        equal, longer = (referee.compared(world, 12, effect, seed, 0.99) for effect in (0.0, 0.5))
+        assert longer.points[0].verdict == SLOWER
+        assert not {SLOWER, FASTER} & {one.verdict for one in (*equal.points, *longer.points[1:])}
+        calm, longer = (referee.checked(world, 12, effect, seed) for effect in (0.0, 0.5))
+        assert longer.points[0].verdict == SLOWER
+        assert not {SLOWER, FASTER} & {one.verdict for one in (*calm.points, *longer.points[1:])}

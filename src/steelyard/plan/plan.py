@@ -139,7 +139,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
             if self.precision and getattr(self, name):
                 raise ValueError(f"precision and {name} both decide what is measured; leave one of them out")
         if self.detect and not self.arms:
-            raise ValueError("detect is about a difference of arms; give arms, such as --arms mpi=A,B")
+            raise ValueError("detect is about a difference of rivals; name them, as in --arms mpi=A,B")
         if self.stage is not None:
             check_stage(self.stage)
         if not self.measure and not self.include:

@@ -15,7 +15,7 @@ from campaigns import bytes_of
 from commands import FIXED, Steelyard, steelyard_of
 from scripts import script
 from steelyard.cli.main import main
-from steelyard.engines.build import solo_engine
+from steelyard.engines.build import ready_mpi_engine, solo_engine
 from steelyard.engines.mpi import find_mpis
 from steelyard.system.machine import read_machine
 
@@ -305,6 +305,32 @@ def test_what_no_mpi_here_can_do_is_refused_before_the_first_launch(
         "'steelyard mpi list' names other MPIs",
     )
     _refused(steelyard, tmp_path, command, words)
+
+
+def test_what_is_refused_or_only_planned_waits_for_no_compiler(
+    steelyard: Steelyard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine for another MPI says what may be asked for."""
+    mpis = find_mpis()
+    ready = ready_mpi_engine
+    if not any(ready(mpi) for mpi in mpis[1:]):
+        pytest.skip("there is no engine for a second MPI")
+
+    def built(*_: object) -> None:
+        raise AssertionError("an engine would be built")
+
+    monkeypatch.setattr(module, "ready_mpi_engine", lambda mpi: None if mpi == mpis[0] else ready(mpi))
+    monkeypatch.setattr(module, "mpi_engine", built)
+    monkeypatch.chdir(tmp_path)
+    for command, words in (
+        ("run mpi.bcast -n 2 --param rot=1", ("has a parameter 'rot'",)),
+        ("run mpi.pingpong -n 1", ("mpi.pingpong needs 2 ranks, not 1",)),
+        ("run mpi.bcast -n 2 --param root=0.5", ("root of mpi.bcast must be a whole number",)),
+    ):
+        _refused(steelyard, tmp_path, command.split(), words)
+    for command in ("plan show mpi.bcast -n 2", "run mpi.bcast -n 2 --dry-run"):
+        assert steelyard(*command.split()).code == 0
+    assert not any(tmp_path.iterdir())
 
 
 def test_list_of_what_there_is_not(steelyard: Steelyard) -> None:

@@ -117,7 +117,7 @@ def test_without_refine_or_time_there_is_one_round(tmp_path: Path, monkeypatch: 
     asked: list[Path] = []
     monkeypatch.setattr(refine, "_wanted", asked.append)
     plain = msgspec.structs.replace(PLAN, refine=False)
-    spent = msgspec.structs.replace(PLAN, time_budget="0s")
+    spent = msgspec.structs.replace(PLAN, time_budget="1ns")
     measured: list[Plan] = []
     for plan in (plain, spent):
         refine.measure_rounds(tmp_path, plan, CampaignFile(), lambda one, *_: measured.append(one))

@@ -8,18 +8,19 @@ import random
 import re
 import zlib
 from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from steelyard.base.errors import InputError
+from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.secret import masked
 from steelyard.base.still import Tell
 from steelyard.base.units import format_bytes, format_memory
-from steelyard.engines.build import Engine, describe, given_engine, mpi_engine, solo_engine
+from steelyard.engines.build import Engine, describe, given_engine, mpi_engine, ready_mpi_engine, solo_engine
 from steelyard.engines.description import Description, Ops, ops_of
-from steelyard.engines.mpi import choose_mpi
+from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
 from steelyard.launch.batch_systems import read_allocation
 from steelyard.launch.choose import check_launcher
 from steelyard.launch.command import plan_launch
@@ -49,6 +50,7 @@ class CampaignSetup(Struct, frozen=True):
     machine: Machine
     lacks: Mapping[str | None, Mapping[str, str]] = {}  # by MPI: what it cannot do, and why not
     allocation: Allocation | None = None  # of a batch system around this process
+    is_built: bool = True  # false: an engine is known by another one, and cannot be started
 
 
 class LaunchGroup(Struct, frozen=True):
@@ -89,8 +91,13 @@ class PlannedJob(Struct, frozen=True):
     points: tuple[PlannedPoint, ...]
 
 
-def setup_for(plan: Plan, machine: Machine, tell: Tell = lambda _: None) -> CampaignSetup:
+def setup_for(
+    plan: Plan, machine: Machine, tell: Tell = lambda _: None, *, builds: bool = True
+) -> CampaignSetup:
     """Choose and build the engines that a plan needs; `tell` hears of those that are built.
+
+    Without `builds` an engine for another MPI that is there stands for one that is not: what a plan may ask
+    for is the same. Only if there is none, one is built.
 
     Raises InputError for an unknown MPI, launcher, clock or synchronisation.
     """
@@ -104,7 +111,7 @@ def setup_for(plan: Plan, machine: Machine, tell: Tell = lambda _: None) -> Camp
     syncs = [row.name for row in solo_description.sync_algorithms]
     if plan.sync is not None and plan.sync not in syncs:
         raise InputError(f"there is no synchronisation '{plan.sync}'; give one of {', '.join(syncs)}")
-    descriptions = list[Description]()
+    descriptions, is_built = list[Description](), True
     lacks: dict[str | None, dict[str, str]] = {None: _lacks(solo_description)}
     if plan.mpi or not_in_solo or needs_mpi(plan, solo_description, len(machine.cores)):
         for choice, path in itertools.product(plan.mpi or (None,), plan.arms.get("engine", (USUAL,))):
@@ -118,14 +125,36 @@ def setup_for(plan: Plan, machine: Machine, tell: Tell = lambda _: None) -> Camp
             if (known := engines.get(mpi.name)) is not None and known.mpi != mpi:  # two builds of one version
                 where = mpi.prefix or Path(mpi.mpiexec).parent
                 mpi = msgspec.structs.replace(mpi, name=f"{mpi.name}@{where}")
-            engines[mpi.name] = mpi_engine(mpi, tell)
-            descriptions.append(describe(engines[mpi.name]))
+            stand_in = None if builds or ready_mpi_engine(mpi) else _stand_in(mpi)
+            is_built = is_built and stand_in is None
+            if stand_in is not None:
+                engines[mpi.name], said = stand_in
+            else:
+                engines[mpi.name] = mpi_engine(mpi, tell)
+                said = describe(engines[mpi.name])
+            descriptions.append(said)
             lacks[mpi.name] = _lacks(descriptions[-1])
             if why := clock_lacks(plan, descriptions[-1]):
                 raise InputError(why)
     ops = ops_of(solo_description, descriptions[0] if descriptions else None)
     ops = msgspec.structs.replace(ops, solo={}) if not_in_solo else ops
-    return CampaignSetup(engines, ops, machine, lacks, read_allocation())
+    return CampaignSetup(engines, ops, machine, lacks, read_allocation(), is_built)
+
+
+def _stand_in(mpi: Mpi) -> tuple[Engine, Description] | None:
+    """Describe the engine of an MPI by one for another MPI that is there; None if there is none.
+
+    What this MPI lacks is not known before its own engine is there.
+    """
+    for other in find_mpis():
+        engine = ready_mpi_engine(other)
+        if engine is None:
+            continue
+        with suppress(MeasurementError):
+            said = describe(engine)
+            ops = tuple(msgspec.structs.replace(op, available=True, why_not=None) for op in said.ops)
+            return Engine(engine.path, engine.kind, mpi), msgspec.structs.replace(said, ops=ops)
+    return None
 
 
 def _lacks(description: Description) -> dict[str, str]:

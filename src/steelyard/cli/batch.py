@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import sys
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -105,7 +106,7 @@ def _jobs(system: BatchSystem, options: RunOptions, plan: Plan, out: Path) -> li
     words = options.batch_words or ()
     asked = read_options(system, options.account, options.partition, options.time, words)
     machine = read_machine()
-    setup = setup_for(plan, machine, tell)
+    setup = setup_for(plan, machine, tell, builds=not options.dry_run)
     mpis = [name for name in setup.engines if name is not None]
     jobs = []
     for hosts in host_counts(plan):
@@ -130,6 +131,7 @@ def job_words(options: RunOptions, hosts: int, folder: Path) -> list[str]:
     return [*words, f"--hosts={hosts}", f"--out={folder}", "--", *(options.what or ())]
 
 
+@functools.cache  # a plan for thousands of hosts asks thousands of times
 def _flag(name: str) -> str:
     """Name an option of `run` as it is typed."""
     hint = typing.get_type_hints(RunOptions, include_extras=True)[name]

@@ -71,7 +71,7 @@ def foreseen(
     The launches of a precision are those that test cases have in the mean, if it is known how they scatter.
     """
     machine = read_machine()
-    setup = setup_for(plan, machine, tell)
+    setup = setup_for(plan, machine, tell, builds=False)
     mpis = [name for name in setup.engines if name is not None]
     points = resolve(plan, setup.ops, mpis, len(machine.cores), topology_for(folder, plan))
     takes = needed(plan, points, folder, scatter)

@@ -14,7 +14,7 @@ from steelyard.base.errors import InputError, MeasurementError, StoppedError
 from steelyard.base.foreign import visible
 from steelyard.base.mpi_variables import readers
 from steelyard.campaign.folder import default_folder, open_folder, topology_for
-from steelyard.campaign.jobs import check_launches, setup_for
+from steelyard.campaign.jobs import CampaignSetup, check_launches, setup_for
 from steelyard.campaign.lock import locked
 from steelyard.campaign.run import run_campaign
 from steelyard.campaign.stage import stage_engines
@@ -50,9 +50,10 @@ from steelyard.plan.like import THEIR_OPTIONS
 from steelyard.plan.plan import MOST_PRECISE, USUAL_LAUNCHES, Plan, budget_seconds
 from steelyard.plan.resolve import resolve
 from steelyard.plan.settings import read_around, unread
-from steelyard.records.campaign_file import AROUND, CampaignFile, PlannedMethod, PlannedOp
+from steelyard.records.campaign_file import AROUND, CampaignFile, PlannedMethod, PlannedOp, PlannedPoint
 from steelyard.records.command_line import command, resumed
-from steelyard.system.machine import read_machine
+from steelyard.system.machine import Machine, read_machine
+from steelyard.system.topology import Topology
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -170,14 +171,14 @@ def measure(
     if hidden := hidden_mpi(os.environ.get("PATH", ""), scripts_folder()):
         tell(f"note: {hidden}; steelyard knows both, and 'deactivate' gives yours back")
     machine = read_machine()
-    setup = setup_for(plan, machine, tell)
     topology = topology_for(folder, plan)
-    mpis = [name for name in setup.engines if name is not None]
-    points = resolve(plan, setup.ops, mpis, len(machine.cores), topology)
+    setup, points = _set_up(plan, machine, topology, builds=False)  # refuses before anything is built
+    if not setup.is_built:
+        setup, points = _set_up(plan, machine, topology, builds=True)
     if not (folder / "campaign.json").exists() and (takes := needed(plan, points, folder, scatter)):
         tell(f"note: {takes.words}")
         plan = with_needed(plan, takes)
-    check_launches(plan, points, setup)  # before anything is written
+        check_launches(plan, points, setup)
     families = [engine.mpi.family for engine in setup.engines.values() if engine.mpi]
     for name in unread((one.env for one in with_arms(plan).measure), families):
         tell(f"note: {name} is not set: it is a variable of {readers(name)}, which is not measured")
@@ -225,6 +226,17 @@ def measure(
             results, found = read_results(folder)
             write_results(exported(results, found))
     return results, found
+
+
+def _set_up(
+    plan: Plan, machine: Machine, topology: Topology, *, builds: bool
+) -> tuple[CampaignSetup, tuple[PlannedPoint, ...]]:
+    """Make the setup and the test cases of a plan. Raises InputError for what cannot be measured."""
+    setup = setup_for(plan, machine, tell, builds=builds)
+    mpis = [name for name in setup.engines if name is not None]
+    points = resolve(plan, setup.ops, mpis, len(machine.cores), topology)
+    check_launches(plan, points, setup)  # before anything is written
+    return setup, points
 
 
 def measure_and_show(

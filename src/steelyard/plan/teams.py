@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from msgspec import Struct
 
 from steelyard.base.errors import InputError
@@ -37,7 +39,12 @@ def hosts_of(measure: Measure) -> tuple[int, ...] | None:
     """Read the numbers of hosts of a measure; one if only ranks per host are given. Raises InputError."""
     if measure.hosts is None:
         return None if measure.ranks_per_host is None else (1,)
-    return numbers_in(measure.hosts, lambda text: parse_counts(text, "hosts"))
+    return _host_numbers(measure.hosts)
+
+
+@functools.lru_cache(maxsize=64)  # a plan for thousands of hosts is asked once for each
+def _host_numbers(hosts: PlanAxis) -> tuple[int, ...]:
+    return numbers_in(hosts, lambda text: parse_counts(text, "hosts"))
 
 
 def teams_of(measure: Measure, op: Op, cores: int, explicit: bool) -> tuple[Team, ...]:

@@ -23,7 +23,7 @@ from steelyard.stats.interval import LEAST_IN_TIME, MOST_RHO
 FloatArray = NDArray[np.float64]
 
 GAPS = (np.inf, 1.5, 1.25)  # ratios above which a gap between sorted values is a change of mode; inf: none is
-MOST_EXACT = 10  # pairs up to which all swaps are counted: 2^(n-1), because swapping all pairs changes no |t|
+MOST_EXACT = 10  # pairs up to which all swaps are counted at any level; swapping all pairs changes no |t|
 LEAST_BELOW = 20  # swaps that a p at the level has, of those that are drawn beyond: 2000 for 1 %
 MANY_DRAWN = 5000  # ... up to so many; beyond, just as many as a p at the level needs, which is as valid
 _BLOCK = 2000  # swaps at a time, for memory
@@ -254,11 +254,11 @@ def _largest(t: FloatArray) -> FloatArray:
 
 
 def _signs(n: int, level: float, seed: int) -> FloatArray:
-    """Make all 2^(n-1) different swaps, or some drawn ones and the one seen."""
-    if n <= MOST_EXACT:
+    """Make all 2^(n-1) different swaps, or some drawn ones and the one seen, if these are fewer."""
+    count = math.ceil(max(min(LEAST_BELOW / (1 - level), MANY_DRAWN), 1 / (1 - level)) - 1e-6) - 1
+    if n <= MOST_EXACT or 2 ** (n - 1) <= count + 1:
         rest = np.array(list(itertools.product((1.0, -1.0), repeat=n - 1))).reshape(-1, n - 1)
         return np.hstack((np.ones((rest.shape[0], 1)), rest))
-    count = math.ceil(max(min(LEAST_BELOW / (1 - level), MANY_DRAWN), 1 / (1 - level)) - 1e-6) - 1
     drawn = np.random.default_rng(seed).choice((1.0, -1.0), size=(count, n))
     return np.vstack((np.ones(n), drawn))
 

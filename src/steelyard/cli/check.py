@@ -155,19 +155,24 @@ def check(options: CheckOptions) -> None:
 
 def _print(found: Checked, margin: float) -> None:
     from steelyard.nights.sheets import check_sentences, check_sheet
-    from steelyard.show.terminal import prose_text
 
     print_sheet(check_sheet(found, margin))
     for sentence in check_sentences(found):
-        print_laid_out(prose_text(sentence, paper()))
+        _say_laid_out(sentence)
     if found.confirm:
-        say_aside("To confirm what is suspected, measure it by turns with what the night before had:")
+        _say_laid_out("To confirm what is suspected, measure it by turns with what the night before had:")
         say_aside(f"  {found.confirm}")
     elif any(one.suspected for one in found.points):
-        say_aside(
+        _say_laid_out(
             "To confirm what is suspected, add --baseline and the path of the build that was replaced: it is "
             "then measured by turns with that build."
         )
+
+
+def _say_laid_out(sentence: str) -> None:
+    from steelyard.show.terminal import prose_text
+
+    print_laid_out(prose_text(sentence, paper()))
 
 
 def _write(path: Path, option: str, text: bytes) -> None:

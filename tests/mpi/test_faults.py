@@ -179,6 +179,34 @@ def test_sums_that_lie_spoil_their_test_case_and_never_the_folder(tmp_path: Path
         assert is_true or (row.why or "").startswith("wrong: rank 0: element 0 of the sum is "), row.why
 
 
+# Returns at once: it has no data that would be wrong.
+_NO_BARRIER = """
+#include <mpi.h>
+int MPI_Barrier(MPI_Comm comm)
+{
+    (void)comm;
+    return MPI_SUCCESS;
+}
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
+{
+    *request = MPI_REQUEST_NULL;
+    return MPI_Barrier(comm);
+}
+"""
+
+
+def test_a_barrier_that_waits_for_nobody_is_wrong(tmp_path: Path, mpi: Mpi) -> None:
+    (tmp_path / "no_barrier.c").write_text(_NO_BARRIER)
+    engine = engine_of(mpi)
+    before = ("env", f"LD_PRELOAD={build_preloaded(engine, tmp_path / 'no_barrier.c', tmp_path)}")
+    lines = [f"op={op} rule=fixed count=4" for op in ("mpi.barrier", "mpi.ibarrier")]
+    records = measure(engine, 2, 1, lines, tmp_path / "out.jsonl", before)
+    whys = [record.why or "" for record in records if isinstance(record, End)]
+    assert len(whys) == len(lines)
+    for why in whys:
+        assert re.search(r"^wrong: rank \d: a rank left the barrier before rank \d had entered$", why), why
+
+
 # A line -> the call of rank 0 that is corrupted, how many of them a repetition has, and how many repetitions
 # there are from one that is timed or warms up to the next: messages are also sent once after each check.
 _TIMED = {

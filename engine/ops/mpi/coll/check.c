@@ -93,12 +93,12 @@ static int run_once(struct coll *c, int *wrong)
  * This can miss a bad barrier, but never blames a good one. */
 static int verify_barrier(struct coll *c)
 {
-    enum { TAG = 2, ROUNDS = 3, LISTEN_NS = 1000000 };
+    enum { TAG = 2, ROUNDS = 3, LOOKS = 20, LOOK_NS = 50000 };
     int wrong = 0, err = 0;
     for (int round = 0; round < ROUNDS && !err; ++round) {
         int late = (c->size - 1 + round) % c->size, early = 0, rc = MPI_SUCCESS;
-        if (c->rank == late) {
-            nanosleep(&(struct timespec){.tv_nsec = LISTEN_NS}, NULL);
+        for (int look = 0; c->rank == late && look < LOOKS && !early && rc == MPI_SUCCESS; ++look) {
+            nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
             rc = MPI_Iprobe(MPI_ANY_SOURCE, TAG, c->comm, &early, MPI_STATUS_IGNORE);
         }
         err = team_mpi_err(rc, "MPI_Iprobe");

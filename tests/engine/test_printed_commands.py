@@ -106,12 +106,27 @@ def test_what_was_lost_is_measured_again(advice: Advice) -> None:
     assert launches() == [3, 3]
 
 
-@types("checks/records.py: damaged")
+@types("checks/records.py: _again")
 def test_what_is_damaged_is_measured_again(advice: Advice) -> None:
     advice.measure()
     (path,) = (Path(FOLDER) / "records").glob("*.jsonl")
     path.write_text(path.read_text().replace('"count":2', '"count":3', 1))
-    assert advice.type("checks/records.py: damaged", noted("damaged")).code == 0
+    assert advice.type("checks/records.py: _again", noted("damaged")).code == 0
+    assert launches() == [1, 1]
+    assert "damaged" not in advice.steelyard("show", FOLDER).out
+
+
+@types("checks/records.py: _again")
+def test_a_launch_that_lost_no_number_is_measured_again_without_its_file(advice: Advice) -> None:
+    advice.measure()
+    (path,) = (Path(FOLDER) / "records").glob("*.jsonl")
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if '"record":"watch"' not in line))
+    said = noted("damaged")
+    assert launches() == [1, 1]
+    assert "their launches, once they are deleted" in said.out
+    path.unlink()
+    assert advice.type("checks/records.py: _again", said).code == 0
     assert launches() == [1, 1]
     assert "damaged" not in advice.steelyard("show", FOLDER).out
 

@@ -12,13 +12,20 @@ from steelyard.results.precision import asked_of
 from steelyard.results.row import Row
 
 
+def _again(seen: Evidence) -> str:
+    """A launch whose test cases are all there is not measured again as long as its file is there."""
+    has_lost = any(any(map(is_damaged, row.launches)) for row in seen.rows)
+    more = "what is damaged" if has_lost else "their launches, once they are deleted"
+    return going_on(f"Restore the files, or measure again {more}")(seen)
+
+
 @check(
     "damaged",
     ERROR,
     "Damaged records",
     why="Records were changed, lost or doubled after they were written, or contradict each other. A launch "
     "whose records of a test case cannot be believed has no numbers of it.",
-    remedy=going_on("Restore the files, or measure again what is damaged"),
+    remedy=_again,
 )
 def damaged(seen: Evidence) -> str | None:
     """Find test cases with damaged records, and damage of files that spoils no test case."""

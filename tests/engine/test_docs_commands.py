@@ -20,6 +20,7 @@ from page_machine import at_a_site, instead, missing_mpi, on_eight_cores
 from page_scripts import scripts
 from pages import ROOT, Snippet, commands, snippets, words_of
 from steelyard import validate
+from steelyard.accept import read_limits
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.campaign.folder import open_folder
 from steelyard.engines.build import describe, mpi_engine
@@ -27,6 +28,9 @@ from steelyard.engines.mpi import choose_mpi
 
 _TYPED = {step for steps in scripts().values() for step in steps}
 _COMMANDS = [command for command in commands("steelyard") if command not in _TYPED]
+
+_FILES = [one for one in snippets() if one.kind == "toml"]  # plans, and the limits of a site
+_LIMIT = "[[limit]]"
 
 
 def _would_measure(folder: Path, plan: Any, points: tuple[Any, ...], *_: object) -> None:
@@ -115,12 +119,19 @@ def test_a_command_of_a_page_is_one(command: Snippet, steelyard: Steelyard) -> N
 
 
 @pytest.mark.usefixtures("here")
-@pytest.mark.parametrize("plan", [one for one in snippets() if one.kind == "toml"], ids=str)
+@pytest.mark.parametrize("plan", [one for one in _FILES if _LIMIT not in one.text], ids=str)
 def test_a_plan_of_a_page_is_one(plan: Snippet, steelyard: Steelyard) -> None:
     Path("a.toml").write_text(plan.text)
     said = steelyard("run", "a.toml")
     assert said.code == 3, said.err
     assert "would measure" in said.err
+
+
+@pytest.mark.parametrize("limits", [one for one in _FILES if _LIMIT in one.text], ids=str)
+def test_limits_of_a_page_are_read(limits: Snippet, tmp_path: Path) -> None:
+    path = tmp_path / "site.toml"
+    path.write_text(limits.text)
+    assert read_limits(path)
 
 
 def test_the_page_of_ops_is_what_the_engine_says() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from further import further
 from make_records import FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.models.made import Made
@@ -112,7 +113,7 @@ sys.stdout.buffer.write(FIGURE_FORMATS["png"](figures["mpi.pingpong-time"]))
 """
 
 
-@pytest.mark.parametrize("settings", [b"text.usetex: True\n", b"\xff"])
+@pytest.mark.parametrize("settings", [b"text.usetex: True\n", further(b"\xff")])
 def test_settings_in_the_current_folder_run_no_programs(tmp_path: Path, settings: bytes) -> None:
     """They may have come with somebody's results, and would have a TeX run on what they say."""
     pytest.importorskip("matplotlib")

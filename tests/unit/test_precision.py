@@ -165,7 +165,7 @@ def test_what_is_no_percentage(text: str) -> None:
     [
         ({"precision": "two"}, "precision: 'two' is no percentage"),
         ({"precision": "2%", "refine": True}, "leave one of them out"),
-        ({"precision": None, "detect": "3%"}, "give arms"),
+        ({"precision": None, "detect": "3%"}, "--arms mpi=A,B"),
         ({"detect": "3%", "arms": {"env.X": ("a", "b")}}, "precision and detect both decide"),
     ],
 )

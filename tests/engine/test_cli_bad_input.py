@@ -73,7 +73,7 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("compare mine --by sundial", ("'sundial' is no factor", "give mpi, engine, placement, modules")),
     ("compare mine --by param=count", ("by param.count there is only count=", "give a second folder")),
     ("compare mine --despite weather", ("--despite weather is no condition", "give placement, clock")),
-    ("compare mine --least 0", ("--least is a percentage above 0", "not 0")),
+    ("compare mine --least 0", ("there is no results folder 'mine'",)),
     ("weigh", ("no such command 'weigh'", "see 'steelyard -h'")),
     ("show", ("missing argument 'DIR'", "see 'steelyard show -h'")),
     ("run self.empty --nope", ("no such option: --nope", "see 'steelyard run -h'")),
@@ -122,7 +122,7 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("run quick self.empty", ("self.empty cannot be given with a plan",)),
     ("run", ("run what? Give ops, patterns, a plan or --like",)),
     ("run quik", ("there is no op and no plan 'quik'", "did you mean the plan 'quick'?")),
-    ("run osu_latency", ("a test of another suite", "'--like osu_latency' runs mpi.pingpong")),
+    ("run osu_latency", ("a test of another suite and no op", "type: steelyard run --like osu_latency")),
     (
         "run --like one_put_all",
         ("'one_put_all' is a test of one-sided operations of another kind", "no such ops yet"),

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -160,9 +161,10 @@ def test_show(steelyard: Steelyard, mine: Path) -> None:
 
 
 def test_several_folders_are_one_document(steelyard: Steelyard, mine: Path, tmp_path: Path) -> None:
-    assert len(steelyard("show", mine, mine, "--json").document) == 2
-    lines = list(csv.DictReader(io.StringIO(steelyard("show", mine, mine, "--csv").out)))
-    assert [line["folder"] for line in lines] == [str(mine), str(mine)]
+    other = shutil.copytree(mine, tmp_path / "other")
+    assert len(steelyard("show", mine, other, "--json").document) == 2
+    lines = list(csv.DictReader(io.StringIO(steelyard("show", mine, other, "--csv").out)))
+    assert [line["folder"] for line in lines] == [str(mine), str(other)]
     said = steelyard("export", mine, "--to", "csv", "--out", tmp_path / "rows.csv")
     assert (said.code, said.out, said.err) == (0, "", "")
     assert (tmp_path / "rows.csv").read_text() == steelyard("show", mine, "--csv").out

@@ -73,7 +73,7 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("compare mine --by sundial", ("'sundial' is no factor", "give mpi, engine, placement, modules")),
     ("compare mine --by param=count", ("by param.count there is only count=", "give a second folder")),
     ("compare mine --despite weather", ("--despite weather is no condition", "give placement, clock")),
-    ("compare mine --least 0", ("there is no results folder 'mine'",)),
+    ("compare mine --least 0", ("--least is a percentage above 0", "not 0")),
     ("weigh", ("no such command 'weigh'", "see 'steelyard -h'")),
     ("show", ("missing argument 'DIR'", "see 'steelyard show -h'")),
     ("run self.empty --nope", ("no such option: --nope", "see 'steelyard run -h'")),

@@ -79,8 +79,8 @@ def compare(options: CompareOptions) -> None:
     from steelyard.compare.arms import against
     from steelyard.compare.verdicts import compare as compare_rivals
 
-    rivals, by_turns, precision = _rivals(options)
     asked = question(options.false_alarm, options.least, options.margin, options.quantile)
+    rivals, by_turns, precision = _rivals(options)
     asked = replace(asked, precision=None if options.quantile else precision)
     if options.against is not None:
         rivals = against(rivals, options.against)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtri, ndtr, stdtrit
 
 from steelyard.stats.looks import SURE, share_of, that_count
-from steelyard.stats.swaps import least_pairs
+from steelyard.stats.swaps import degrees_of, least_pairs
 
 FloatArray = NDArray[np.float64]
 
@@ -21,7 +21,6 @@ MOST_NEEDED = 10_000  # launches: more is no advice
 _FACTORS = 1.05 ** np.arange(200)  # times the launches: up to 16,000 times
 _CHANCES = (np.arange(15) + 0.5) / 15  # of the scatter: few pairs do not know it
 _TRUTHS = np.linspace(-1.28, 1.28, 9)[:, None, None]  # true differences, in errors of the estimate: 80 %
-_LENT = 4  # degrees of freedom that other test cases lend (`swaps`)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class Prospect:
     @property
     def degrees(self) -> int:
         """Degrees of freedom of the scatter."""
-        return max(self.pairs - 1 if self.family == 1 else self.pairs + _LENT - 1, 1)
+        return int(degrees_of(np.array(self.pairs), self.family))
 
 
 def launches_needed(known: Prospect, margin: float) -> int | None:

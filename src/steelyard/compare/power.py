@@ -8,11 +8,10 @@ import numpy as np
 from scipy.special import chdtri, ndtr, stdtrit
 
 from steelyard.stats.looks import FIRST_SHARE, MOST_NAMED
-from steelyard.stats.swaps import least_pairs
+from steelyard.stats.swaps import degrees_of, least_pairs
 
 FOUND = 0.8  # of the test cases with such a difference
 _CHANCES = (np.arange(25) + 0.5) / 25  # of the scatter: few launches do not know it
-_LENT = 3  # degrees of freedom that other test cases lend, beyond n (`swaps`)
 
 
 def launches_to_find(
@@ -29,7 +28,7 @@ def launches_to_find(
     counts = np.unique(np.ceil(2 * 1.02 ** np.arange(440)).astype(np.int64))
     counts = counts[(counts >= least_pairs(FIRST_SHARE * false_alarm)) & (counts <= MOST_NAMED)]
     true = math.sqrt(2) * max(scatter, 1e-9) * np.sqrt(max(degrees, 1) / chdtri(max(degrees, 1), _CHANCES))
-    freedom = counts - 1 if family == 1 else counts + _LENT
+    freedom = degrees_of(counts, family)
     bound = -stdtrit(freedom, FIRST_SHARE * false_alarm / 2 / family)
     away = np.log1p(difference) * np.sqrt(counts)[:, None] / true
     power = ndtr((away - bound[:, None]) / np.sqrt(1 + bound[:, None] ** 2 / (2 * freedom[:, None]))).mean(

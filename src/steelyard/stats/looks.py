@@ -22,12 +22,14 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from steelyard.stats.interval import rank_pair, t_quantile
-from steelyard.stats.swaps import Swapped, compare_arms, least_pairs
+from steelyard.stats.swaps import Swapped, compare_arms, degrees_of, least_pairs
 
 FIRST_SHARE = 0.8  # of the false alarms, for the first look: the least p of eight pairs, 0.78 %, still counts
 FIRST_LOOK = 8  # launches: fewer see too little of modes and tails to say when it is enough
 GROWTH = 1.25  # from look to look
 SURE = 1.25  # times the scatter that was seen: then 80 % of what is named is enough
+ROW_LEVEL = 0.95  # of the interval of a row over launches
+RATIO_LEVEL = 0.99  # of the intervals of all ratios of a comparison together
 MOST_NAMED = 10_000  # launches: more is no advice
 
 
@@ -58,7 +60,7 @@ def looks_until(most: int, first: int = FIRST_LOOK) -> Iterator[int]:
     yield most
 
 
-def launches_for(asked: float, half: float, launches: int, level: float = 0.95) -> int | None:
+def launches_for(asked: float, half: float, launches: int, level: float = ROW_LEVEL) -> int | None:
     """Estimate how many launches make half of an interval over launches as narrow as `asked`, which is wider
     after so many; None for more than `MOST_NAMED`.
 
@@ -85,9 +87,10 @@ def launches_of_scatter(asked: float, scatter: float, family: int | None = None)
 def _wide(look: int, family: int | None) -> float:
     """Compute half of the interval at a look, in standard deviations of launches."""
     if family is None:
-        return _reach(look, 0.95)
+        return _reach(look, ROW_LEVEL)
     share = share_of([one for one in looks_until(look) if one < look], look)
-    return float(-stdtrit(look + 3, share * 0.01 / 2 / family)) * math.sqrt(2 / look)
+    degrees = degrees_of(np.array(look), family)
+    return float(-stdtrit(degrees, share * (1 - RATIO_LEVEL) / 2 / family)) * math.sqrt(2 / look)
 
 
 @functools.cache
@@ -103,7 +106,7 @@ def compare_looks(
     second: NDArray[np.float64],
     looks: Sequence[int] = (),
     *,
-    level: float = 0.99,
+    level: float = RATIO_LEVEL,
     seed: int = 0,
 ) -> Swapped:
     """Compare arm B with arm A as `compare_arms` does, at the last of several looks.

@@ -211,8 +211,12 @@ def _family(tested: FloatArray, pairs: NDArray[np.int64], signs: FloatArray) -> 
 def _student(pairs: NDArray[np.int64], level: float) -> FloatArray:
     """Compute Student's t of each column, corrected for all; one column has no other to lend it values."""
     columns = max(int((pairs >= 2).sum()), 1)
-    degrees = np.maximum(pairs - 1 if columns == 1 else pairs + _PRIOR - 1, 1)
-    return np.asarray(-stdtrit(degrees, (1 - level) / 2 / columns))
+    return np.asarray(-stdtrit(degrees_of(pairs, columns), (1 - level) / 2 / columns))
+
+
+def degrees_of(pairs: NDArray[np.int64], columns: int) -> NDArray[np.int64]:
+    """Count the degrees of freedom of a column's scatter by its pairs, and by what others lend it."""
+    return np.asarray(np.maximum(pairs - 1 if columns == 1 else pairs + _PRIOR - 1, 1))
 
 
 def _drift(values: FloatArray, known: NDArray[np.bool_]) -> FloatArray:

@@ -6,6 +6,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from steelyard.base.foreign import visible
@@ -47,9 +48,12 @@ def command(verb: str, *words: str, **options: Given) -> str:
 
 def installing(extra: str) -> str:
     """Write the command that installs what an extra of the package names, where this program is installed:
-    another `pip` may come first on PATH.
+    another `pip` may come first on PATH. An environment that uv made has no pip.
     """
-    return shlex.join((sys.executable, "-m", "pip", "install", f"steelyard[{extra}]"))
+    here = (sys.executable, "-m", "pip", "install")
+    if find_spec("pip") is None:
+        here = ("uv", "pip", "install", "--python", sys.executable)
+    return shlex.join((*here, f"steelyard[{extra}]"))
 
 
 def resumed(folder: Path, **changes: Given) -> str:

@@ -87,7 +87,7 @@ def test_a_wrong_eager_limit_is_found_and_named(tmp_path: Path) -> None:
         rule="fixed",
         params={"count": 50.0},
     )
-    run_plan(tmp_path / "out", Plan(measure=(measure,), launches=5, oversubscribe=True), setup_of(mpi))
+    run_plan(tmp_path / "out", Plan(measure=(measure,), launches=10, oversubscribe=True), setup_of(mpi))
     found = topic(accepted(tmp_path / "out"), "protocol")
     assert found.verdict == "not well"
     assert "128 B take " in found.evidence

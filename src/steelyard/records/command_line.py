@@ -50,7 +50,7 @@ def installing(extra: str) -> str:
     """Write the command that installs what an extra of the package names, where this program is installed:
     another `pip` may come first on PATH. An environment that uv made has no pip.
     """
-    here = (sys.executable, "-m", "pip", "install")
+    here: tuple[str, ...] = (sys.executable, "-m", "pip", "install")
     if find_spec("pip") is None:
         here = ("uv", "pip", "install", "--python", sys.executable)
     return shlex.join((*here, f"steelyard[{extra}]"))

@@ -280,3 +280,9 @@ def test_of_many_settings_the_usual_ones_are_told() -> None:
     assert "263 ns" in said([asleep, usual])
     assert "27.2 us" not in said([asleep, usual])
     assert "27.2 us" in said([asleep])
+
+
+def test_threads_are_told_of_each_op_where_they_differ() -> None:
+    mutex, create = row("pthread.mutex", 141.0, ranks=1, threads=2), row("pthread.create", 7690.0, ranks=1)
+    assert said([mutex, create]) == "Pthreads: mutex 141 ns (2 threads); create 7.69 us."
+    assert said([mutex, replace(create, threads=2)]) == "Pthreads, 2 threads: mutex 141 ns; create 7.69 us."

@@ -93,11 +93,15 @@ def _sentence(family: str, mpi: str, rows: Sequence[Row], folder: str) -> str:
     names = sorted(ops, key=place_of)
     shown = [row for op in names[:MOST_OPS] for row in largest[op]]
     is_named = len(ops) == 1  # the whole name, which a command takes
-    facts = [_op_words(op if is_named else op.partition(".")[2], largest[op]) for op in names[:MOST_OPS]]
+    team = _team(shown)
+    facts = [
+        _op_words(op if is_named else op.partition(".")[2], largest[op]) + _own_team(largest[op], team)
+        for op in names[:MOST_OPS]
+    ]
     more = len(names) - MOST_OPS
     facts += [f"{counted(more, 'more operation')}"] if more > 0 else []
     what = "" if family == MPI_FAMILY else _SUBJECTS.get(family, family)
-    subject = [folder, " with ".join(filter(None, ("" if is_named else what, mpi_words(mpi)))), _team(shown)]
+    subject = [folder, " with ".join(filter(None, ("" if is_named else what, mpi_words(mpi)))), team]
     return f"{', '.join(filter(None, subject))}: {'; '.join(facts)}.".removeprefix(": ")
 
 
@@ -116,6 +120,12 @@ def _team(rows: Sequence[Row]) -> str:
     ((ranks, threads),) = teams
     parts = (counted(ranks, "rank") if ranks > 1 else "", counted(threads, "thread") if threads > 1 else "")
     return " of ".join(filter(None, parts))
+
+
+def _own_team(rows: Sequence[Row], team: str) -> str:
+    """` (2 threads)`, where the ops of a sentence have no `team` in common."""
+    own = "" if team else _team(rows)
+    return f" ({own})" if own else ""
 
 
 def place_of(op: str) -> int:

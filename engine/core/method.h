@@ -144,8 +144,20 @@ int method_pilot(struct bench *bench, double rep_ns, int64_t *took_ns);
 /* Agree on an instant that no rank has passed when it learns it, `after_ns` from now. */
 int method_meet(const struct bench *bench, int64_t after_ns, int64_t *reference_ns);
 
-extern const struct method method_batch, method_root, method_rank, method_barrier, method_library_barrier,
-    method_epoch, method_window, method_round_time, method_ack, method_bisected_ack, method_trigger,
-    method_trigger_ack, method_bounds, method_each, method_truth;
+extern const struct method method_batch;
+extern const struct method method_root;
+extern const struct method method_rank;
+extern const struct method method_barrier;
+extern const struct method method_library_barrier;
+extern const struct method method_epoch;
+extern const struct method method_window;
+extern const struct method method_round_time;
+extern const struct method method_ack;
+extern const struct method method_bisected_ack;
+extern const struct method method_trigger;
+extern const struct method method_trigger_ack;
+extern const struct method method_bounds;
+extern const struct method method_each;
+extern const struct method method_truth;
 
 #endif

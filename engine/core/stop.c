@@ -6,7 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct stop_rule *const stop_rules[] = {&stop_median, &stop_quantile, &stop_fixed, NULL};
+const struct stop_rule *const stop_rules[] = {
+    &stop_median,
+    &stop_quantile,
+    &stop_fixed,
+    NULL,
+};
 
 const struct stop_rule *stop_find(const char *name)
 {

@@ -48,6 +48,8 @@ const char *stop_flag(enum stop stop);
 int series_add(struct series *s, double value);
 void series_free(struct series *s);
 
-extern const struct stop_rule stop_median, stop_quantile, stop_fixed;
+extern const struct stop_rule stop_median;
+extern const struct stop_rule stop_quantile;
+extern const struct stop_rule stop_fixed;
 
 #endif

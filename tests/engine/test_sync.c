@@ -1,5 +1,7 @@
-/* What exchanges of a pair say, and the table of algorithms; what ranks do together is tested in simulation.
- */
+/* What exchanges of a pair say, the table of algorithms, and clocks that ranks share; how true they are is
+ * tested in simulation. */
+#define _GNU_SOURCE
+#include "ranks.h"
 #include "test.h"
 
 #include "base/err.h"
@@ -8,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* A local clock that is 1000 ns ahead; messages that take so long there and back. */
 static void exchange(struct clock_pair *p, int64_t sent_ns, int64_t there_ns, int64_t back_ns)
@@ -96,8 +99,58 @@ static void test_learned(void)
     CHECK(strstr(s.doubt, "ranks 3 and 0") && strstr(s.doubt, "3.1 us in 1 ms"));
 }
 
+/* ---- two clocks on one host -------------------------------------------------------------------------- */
+
+enum { RANKS = 4, FAR = 2, AHEAD_NS = 1000000000 };
+
+static int64_t read_near(const struct clock *clock)
+{
+    struct timespec now;
+    (void)clock;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+static int64_t read_far(const struct clock *clock)
+{
+    return read_near(clock) + AHEAD_NS;
+}
+
+/* Rank 2 alone has a clock of its own. Who shares rank 0's is off by what messages cannot tell, too. */
+static int two_domains(struct team *team)
+{
+    static const struct {
+        bool asymmetric;
+        const char *paths;
+    } cases[] = {{false, "symmetric"}, {true, "asymmetric"}};
+    const struct clock clock = {
+        .name = "far or near", .read = team->rank == FAR ? read_far : read_near, .tick_ns = 1};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        struct sync s = {0};
+        CHECK(sync_choose(&s, "netgauge", cases[i].paths) == 0 && sync_open(&s, team, &clock) == 0);
+        s.keeps_all = true;
+        CHECK(sync_take(&s) == 0 && s.leader_count == 2 && s.leaders[0] == 0 && s.leaders[1] == FAR);
+        CHECK(s.leader == (team->rank == FAR ? FAR : 0));
+        const bool leads = s.leader == team->rank;
+        CHECK(leads ? s.domain_bound_ns == 0 : s.domain_bound_ns > 0);
+        for (int r = 0; team->rank == 0 && r < RANKS; ++r) {
+            const struct sync_point *point = &s.all[r];
+            CHECK(fabs(point->map.offset_ns - (r == FAR ? AHEAD_NS : 0)) <= point->bound_ns);
+            CHECK(r == 0 ? point->bound_ns == 1 : point->bound_ns > 1);
+            CHECK(cases[i].asymmetric ? point->error_ns == point->bound_ns
+                                      : point->error_ns <= point->bound_ns);
+            CHECK(cases[i].asymmetric || r == FAR || point->error_ns == 1);
+        }
+        if (team->rank != FAR) /* rank 0's own bound is a tick */
+            CHECK(fabs(s.mine.bound_ns - (1 + s.domain_bound_ns)) < 1e-9);
+        sync_close(&s);
+    }
+    return test_failures;
+}
+
 int main(void)
 {
+    CHECK(ranks_run(two_domains, RANKS) == 0);
     test_pair();
     test_clocks_taken_for_one();
     test_contradiction();

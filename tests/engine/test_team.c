@@ -1,6 +1,6 @@
-/* A team of forked ranks. Each case runs in a child of its own, for who opens such a team does not come back;
- * what the ranks of a case find out is the child's exit code. Orphans would come to this process. */
+/* A team of forked ranks. Orphans would come to this process. */
 #define _GNU_SOURCE
+#include "ranks.h"
 #include "test.h"
 
 #include "base/err.h"
@@ -24,32 +24,6 @@ static atomic_int *came; /* of each rank; shared by all that are forked */
 static void rest(void)
 {
     nanosleep(&(const struct timespec){.tv_nsec = 10000000}, NULL);
-}
-
-/* A case on so many ranks: how its keeper ends. `body` is what each rank does; it returns the number of
- * checks that failed. With `keeper` nobody waits. */
-static int launch(int (*body)(struct team *team), int ranks, pid_t *keeper)
-{
-    int status = 0;
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        struct team team;
-        if (team_open(&team, "single", ranks) != 0)
-            _exit(99);
-        int failures = body(&team);
-        if (team_close(&team) != 0)
-            ++failures;
-        fflush(NULL);
-        _exit(failures > 0 ? 1 : 0);
-    }
-    if (keeper) {
-        *keeper = pid;
-        return 0;
-    }
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status;
 }
 
 /* Every orphan, dead or alive, is ours to wait for: whether all end. */
@@ -178,7 +152,7 @@ static void test_collectives(void)
 {
     static const int counts[] = {1, 2, 3, 5, 8};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i)
-        CHECK(launch(collectives, counts[i], NULL) == 0);
+        CHECK(ranks_run(collectives, counts[i]) == 0);
     CHECK(all_gone());
 }
 
@@ -233,8 +207,8 @@ static int all_wait(struct team *team)
 static void test_ends(void)
 {
     for (int ranks = 2; ranks <= 5; ++ranks) {
-        int killed = launch(one_is_killed, ranks, NULL), aborted = launch(one_aborts, ranks, NULL);
-        int left = launch(one_leaves, ranks, NULL);
+        int killed = ranks_run(one_is_killed, ranks), aborted = ranks_run(one_aborts, ranks);
+        int left = ranks_run(one_leaves, ranks);
         CHECK(WIFSIGNALED(killed) && WTERMSIG(killed) == SIGKILL);
         CHECK(WIFEXITED(aborted) && WEXITSTATUS(aborted) == 3);
         CHECK(WIFEXITED(left) && WEXITSTATUS(left) == 3);
@@ -247,8 +221,7 @@ static void test_a_killed_keeper(void)
 {
     static const int signals[] = {SIGKILL, SIGTERM};
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; ++i) {
-        pid_t keeper = 0;
-        launch(all_wait, 3, &keeper);
+        const pid_t keeper = ranks_start(all_wait, 3);
         for (int k = 0; k < 10; ++k)
             rest();
         CHECK(kill(keeper, signals[i]) == 0);
@@ -292,8 +265,8 @@ int main(void)
     test_input();
     test_chosen();
     test_collectives();
-    CHECK(launch(barrier_holds, 3, NULL) == 0);
-    CHECK(launch(unlike_sizes, 2, NULL) == 0);
+    CHECK(ranks_run(barrier_holds, 3) == 0);
+    CHECK(ranks_run(unlike_sizes, 2) == 0);
     test_ends();
     test_a_killed_keeper();
     return test_result();

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 
+from page_diffs import with_added
 from pages import ROOT, Snippet, command_lines, commands, snippets, snippets_of, words_of
 from steelyard.engines.build import engine_folder
 from steelyard.system.process import run
@@ -23,17 +23,64 @@ def _of(kind: str) -> list[Snippet]:
 
 
 @pytest.mark.parametrize("diff", _of("diff"), ids=str)
-def test_a_diff_fits_the_sources_of_today(diff: Snippet, tmp_path: Path) -> None:
-    """It can be applied, or it was: then it can be taken back."""
-    if shutil.which("git") is None:
-        pytest.skip("there is no git")
-    patch = tmp_path / "page.diff"
-    patch.write_text(diff.text)
-    tried = [
-        run(["git", "apply", "--check", *way, str(patch)], cwd=ROOT, timeout=_SECONDS)
-        for way in ((), ("--reverse",))
-    ]
-    assert any(done.code == 0 for done in tried), [done.err for done in tried]
+def test_a_diff_fits_the_sources_of_today(diff: Snippet) -> None:
+    """It can be added, also behind what others have added there; or it was."""
+    assert with_added(diff.text, ROOT) is not None
+
+
+_DIFF = """--- a/table.c
++++ b/table.c
+@@ -1,4 +1,6 @@
+ int table[] = {
++    7,
+     1,
+     2,
++    3,
+ };
+--- /dev/null
++++ b/new.c
+@@ -0,0 +1,2 @@
++int new;
++
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("1, 2,", "7, 1, 2, 3,"),
+        ("1, 2, 4, 5,", "7, 1, 2, 3, 4, 5,"),  # others have added theirs at its place
+        ("0, 1, 4, 2,", "7, 0, 1, 4, 2, 3,"),
+        ("7, 1, 2, 3,", None),  # it is there
+        ("7, 1, 4, 2, 3,", None),
+    ],
+)
+def test_a_diff_is_added_behind_its_anchors(before: str, after: str | None, tmp_path: Path) -> None:
+    def table(words: str) -> str:
+        return "".join(
+            f"{line}\n" for line in ("int table[] = {", *(f"    {w}" for w in words.split()), "};")
+        )
+
+    (tmp_path / "table.c").write_text(table(before))
+    (tmp_path / "new.c").write_text("int new;\n\nint other;\n")
+    assert with_added(_DIFF, tmp_path) == ({} if after is None else {"table.c": table(after)})
+    (tmp_path / "new.c").unlink()
+    assert with_added(_DIFF, tmp_path)["new.c"] == "int new;\n\n"
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "complaint"),
+    [
+        ("     1,\n", "     5,\n", "table.c has not what stands around line 1 of the diff"),
+        ("+    3,", "-    3,", "'-    3,' is neither added nor kept"),
+        ("-1,4 +1,6", "-1,4 +1,7", "miscounts its lines"),
+        ("-1,4 +1,6", "-1,5 +1,6", "miscounts its lines"),
+    ],
+)
+def test_a_diff_that_fits_nowhere_is_refused(was: str, becomes: str, complaint: str, tmp_path: Path) -> None:
+    (tmp_path / "table.c").write_text("int table[] = {\n    1,\n    2,\n};\n")
+    with pytest.raises(ValueError, match=re.escape(complaint)):
+        with_added(_DIFF.replace(was, becomes), tmp_path)
 
 
 @pytest.mark.parametrize("code", [one for one in _of("c") if "#include" in one.text], ids=str)

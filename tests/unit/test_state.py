@@ -38,6 +38,7 @@ def state(point: int | None, second: float, **more: Any) -> State:
     """Two ranks on cpus 0 and 1 that are busy all the time, with nothing beside them."""
     ns = round(second * SECOND)
     usual: dict[str, Any] = {
+        "at_ns": (ns, ns),
         "cpus": ("0", "1"),
         "cpu": (0, 1),
         "own_ns": (ns, ns),
@@ -47,7 +48,7 @@ def state(point: int | None, second: float, **more: Any) -> State:
         "throttles": (-1, -1),
         "step_ps": (1100, 1120),
     }
-    return State(point=point, at_ns=(ns, ns), **(usual | more))
+    return State(point=point, **(usual | more))
 
 
 def watch(*found: Busy, host: str = "vm") -> Watch:
@@ -102,6 +103,12 @@ def test_accept_cannot_tell_what_was_not_watched(
             "stolen",
             {"steal_ns": (5 * SECOND, 6 * SECOND)},
             "CPU 1 of rank 1 (pid 0 on vm) of launch 3: 10.0 %",
+        ),
+        ("stolen", {"steal_ns": (5 * SECOND, 5 * SECOND + 9 * SECOND // 100)}, None),  # 9 ticks are 0.9 %
+        (
+            "stolen",
+            {"at_ns": (SECOND,) * 2, "steal_ns": (5 * SECOND, 5 * SECOND + SECOND // 20)},
+            None,  # 5 ticks, which are 5 % of a second
         ),
         ("throttled", {"quota_stops": (3, 8)}, "Rank 1 (pid 0 on vm) of launch 3 in 5 periods"),
         ("too-hot", {"throttles": (0, 2)}, None),

@@ -50,6 +50,14 @@ def _count(logs: FloatArray) -> int:
     return len(find_modes([np.full(8, one) for one in np.exp(logs)]))
 
 
+@pytest.mark.parametrize(("deviations", "modes"), [(3.7, 1), (4.3, 2)])
+def test_a_gap_of_four_deviations_is_one_between_modes(deviations: float, modes: int) -> None:
+    """Of so many launches that it is not Student's t that asks for more: 3.6 of 38 degrees of freedom."""
+    inside = 0.03 * np.resize([-1.0, 1.0], 20)
+    gap = deviations * np.std(inside, ddof=1)
+    assert _count(np.concatenate((inside, 0.06 + gap + inside))) == modes
+
+
 @pytest.mark.parametrize(("scatter", "most"), [(0.03, 0.005), (0.3, 0.025)])
 @pytest.mark.parametrize("launches", [6, 10, further(20)])
 def test_launches_that_scatter_seldom_have_modes(scatter: float, most: float, launches: int) -> None:

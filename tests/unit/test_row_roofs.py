@@ -108,10 +108,22 @@ def test_without_a_row_below_there_is_no_roof() -> None:
     assert roof_of(timed("mpi.pingpong", 1000), timed("shm.flag", 500, bytes=8)).roof is None
 
 
-@pytest.mark.parametrize(("floor_ns", "said"), [(1200, False), (1700, False), (2000, True)])
-def test_what_is_faster_than_its_roof_is_named(floor_ns: float, said: bool) -> None:
-    rows = with_roofs([timed("mpi.pingpong", 1000), timed("shm.flag", floor_ns)])
+@pytest.mark.parametrize(
+    ("floor", "launches", "said"),
+    [
+        (timed("shm.flag", 1200, bytes=8), 3, False),
+        (timed("shm.flag", 1700, bytes=8), 3, False),
+        (timed("shm.flag", 2000, bytes=8), 3, True),
+        (timed("shm.flag", 2000, bytes=8), 2, False),
+        (timed("shm.cma", 2000, bytes=8), 3, False),
+        (timed("shm.flag", 2000, bytes=1 << 20), 3, False),
+    ],
+    ids=["slower", "noise", "impossible", "few launches", "another way", "in another way"],
+)
+def test_what_is_faster_than_what_it_contains_is_named(floor: Row, launches: int, said: bool) -> None:
+    rows = with_roofs([timed("mpi.pingpong", 1000, bytes=floor.bytes, launch_count=launches), floor])
     measured = Measured(Path("x"), CampaignFile(), (), ())
     found = diagnose(checks_of(plausible), Evidence(measured, rows))
+    assert rows[0].get(Roof).of_roof == (floor.time or 0) / 1000
     assert [one.name for one in found] == ["above-roof"] * said
     assert all("1.00 us, where shm.flag takes 2.00 us" in one.evidence for one in found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from steelyard.base.diagnostic import NOTE, WARNING, check
+from steelyard.base.diagnostic import NOTE, check
 from steelyard.base.plural import counted
 from steelyard.checks.evidence import Evidence, going_on, listed, valued
 from steelyard.checks.interference import CAUSES
@@ -20,7 +20,7 @@ LAUNCHES_RATIO = 1.1  # slowest launch over fastest: less is not mentioned
 
 @check(
     "one-launch",
-    WARNING,
+    NOTE,
     "One launch",
     why="Launches differ by more than what is seen inside one. The interval is that of this launch alone.",
     remedy=going_on("Add launches, into the same folder", launches=10),

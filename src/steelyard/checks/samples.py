@@ -55,7 +55,7 @@ def _yields(row: Row) -> float:
 
 @check(
     "modes",
-    WARNING,
+    NOTE,
     "Several modes",
     why="The median falls into one mode or the other, or between them, by luck. No single number describes "
     "such a test case, and the probes do not show where its modes come from.",
@@ -71,7 +71,7 @@ def modes(seen: Evidence) -> str | None:
 
 @check(
     "modes-below",
-    WARNING,
+    NOTE,
     "Modes from below MPI",
     why="A cache line handed from rank to rank without MPI became slower with the operation: cores, caches "
     "or the hypervisor changed, and no MPI can do better.",
@@ -86,7 +86,7 @@ def modes_below(seen: Evidence) -> str | None:
 
 @check(
     "modes-outside",
-    WARNING,
+    NOTE,
     "Modes with lost time",
     why="The operation was slow when ranks lost time to others: other work, interrupts or the hypervisor.",
     remedy="Quiet the machine, or use cores that nothing else may use.",
@@ -99,7 +99,7 @@ def modes_outside(seen: Evidence) -> str | None:
 
 @check(
     "modes-above",
-    WARNING,
+    NOTE,
     "Modes though the machine stayed the same",
     why="Nothing else was seen on the ranks' CPUs, and a cache line handed from rank to rank without MPI "
     "took as long in the slow mode as in the fast one. What is left is the MPI library and its processes: "
@@ -120,7 +120,7 @@ def _blamed(seen: Evidence, layer: str) -> str | None:
 
 @check(
     "tail",
-    WARNING,
+    NOTE,
     "Heavy tails",
     why="More than one call in twenty takes over three medians. Applications feel p99 more than the median.",
     remedy="Look for other load and interrupts (steelyard doctor). Quote p99 beside the median.",
@@ -140,7 +140,7 @@ def _tail_words(row: Row) -> str:
 
 @check(
     "drift",
-    WARNING,
+    NOTE,
     "Drift inside launches",
     why="The operation became slower or faster in most launches, by more than the interval of its time: "
     "warm-up, frequency, temperature or other load.",

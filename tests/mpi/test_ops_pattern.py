@@ -54,10 +54,22 @@ def test_every_layout_says_everything_right(tmp_path: Path, mpi: Mpi, ranks: int
         f"op=mpi.pattern.pair {_FIXED} bytes=70000 kind=pingpong a=1 b=1",
         f"op=mpi.pattern.shift {_FIXED} bytes=70000 kind=window d=0",
         f"op=mpi.pattern.ring {_FIXED} bytes=0",
+        f"op=mpi.pattern.ring {_FIXED} bytes=70000 kind=sendrecv",
+        f"op=mpi.pattern.shift {_FIXED} bytes=7 kind=sendrecv d=0",
+        f"op=mpi.pattern.all {_FIXED} bytes=7 kind=sendrecv",
     ]
     lines = points_of(mpi, ranks, lines)
     for line, end in zip(lines, _ends(mpi, ranks, lines, tmp_path / "out.jsonl"), strict=True):
         assert (end.status, end.why, end.verified) == ("ok", None, True), line
+
+
+@pytest.mark.ours
+@pytest.mark.parametrize("layout", ["ring", "all"])
+def test_a_flipped_bit_is_found_in_sendrecv(tmp_path: Path, one_mpi: Mpi, layout: str) -> None:
+    line = f"op=mpi.pattern.{layout} {_FIXED} bytes=24 kind=sendrecv plant=1"
+    (end,) = _ends(one_mpi, 3, [line], tmp_path / "out.jsonl")
+    assert (end.status, end.verified) == ("failed", False)
+    assert (end.why or "").startswith("wrong: rank 1: byte 23 of block ")
 
 
 @pytest.mark.ours
@@ -81,6 +93,7 @@ _REFUSED = {
     "op=mpi.pattern.pair bytes=8 a=0.5": "a of mpi.pattern.pair is a whole number, not 0.5",
     "op=mpi.pattern.shift bytes=8 d=7": "d=7 of mpi.pattern.shift is beyond the last of 3 ranks",
     "op=mpi.pattern.round_robin bytes=8 round=4": "round=4 of mpi.pattern.round_robin is none of the",
+    "op=mpi.pattern.fan_in bytes=8 kind=sendrecv": "each rank receives as many messages as it sends",
     "op=mpi.pattern.fan_in bytes=1Ti": "more than MPI's int count can say",
     "op=mpi.pattern.ring bytes=1Gi kind=biwindow window=65536 buffers=65536": "no room for a buffer of",
 }

@@ -18,16 +18,18 @@ static const struct {
     bool windowed; /* a window of messages instead of one */
     bool at_once;  /* messages back do not wait for those that arrive */
     bool answered; /* the message back is empty */
+    bool one_way;  /* there is no message back */
 } kinds[TRAFFIC_KINDS] = {
     [TRAFFIC_PINGPONG] = {0},
     [TRAFFIC_SEND] = {.answered = true},
     [TRAFFIC_EXCHANGE] = {.at_once = true},
     [TRAFFIC_WINDOW] = {.windowed = true, .answered = true},
     [TRAFFIC_BIWINDOW] = {.windowed = true, .at_once = true},
+    [TRAFFIC_SENDRECV] = {.at_once = true, .one_way = true},
 };
 
-const char *const traffic_kinds[TRAFFIC_KINDS + 1] = {"pingpong", "send",     "exchange",
-                                                      "window",   "biwindow", NULL};
+const char *const traffic_kinds[TRAFFIC_KINDS + 1] = {"pingpong", "send",     "exchange", "window",
+                                                      "biwindow", "sendrecv", NULL};
 
 struct message {
     void *data;
@@ -63,7 +65,7 @@ struct traffic {
 double traffic_moved(enum traffic_kind kind, size_t bytes, int window)
 {
     double one_way = (double)bytes * (kinds[kind].windowed ? window : 1);
-    return kinds[kind].answered ? one_way : 2 * one_way;
+    return kinds[kind].answered || kinds[kind].one_way ? one_way : 2 * one_way;
 }
 
 static int run_nothing(struct traffic *t, int64_t reps)
@@ -114,6 +116,20 @@ static int run_at_once(struct traffic *t, int64_t reps)
     for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i)
         rc = run_phase(t, &t->phases[0]);
     return team_mpi_err(rc, "MPI_Irecv, MPI_Isend or MPI_Waitall");
+}
+
+/* One MPI_Sendrecv after the other; the i-th call of this rank with the i-th that calls it. */
+static int run_sendrecv(struct traffic *t, int64_t reps)
+{
+    const struct traffic_phase *p = &t->phases[0];
+    int rc = MPI_SUCCESS;
+    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i)
+        for (int m = 0; m < p->sends && rc == MPI_SUCCESS; ++m) {
+            const struct message *to = &p->send[m], *from = &p->recv[m];
+            rc = MPI_Sendrecv(to->data, to->count, MPI_BYTE, to->peer, to->tag, from->data, from->count,
+                              MPI_BYTE, from->peer, from->tag, t->comm, MPI_STATUS_IGNORE);
+        }
+    return team_mpi_err(rc, "MPI_Sendrecv");
 }
 
 static int run_in_turns(struct traffic *t, int64_t reps)
@@ -239,6 +255,8 @@ static void add_call(struct traffic *t, enum traffic_kind kind, int peer, bool i
     const int window = kinds[kind].windowed ? t->window : 1;
     struct traffic_phase *there = &t->phases[0], *back = &t->phases[kinds[kind].at_once ? 0 : 1];
     add_messages(t, there, i_call, peer, TAG_THERE, false, window);
+    if (kinds[kind].one_way)
+        return;
     add_messages(t, back, !i_call, peer, TAG_BACK, kinds[kind].answered, window);
 }
 
@@ -248,6 +266,8 @@ static void choose_run(struct traffic *t, const struct layout_peers *peers, enum
     t->run = kinds[kind].at_once ? run_at_once : run_in_turns;
     if (peers->to_count + peers->from_count == 0)
         t->run = run_nothing;
+    else if (kinds[kind].one_way)
+        t->run = run_sendrecv;
     else if (!kinds[kind].at_once && p[0].sends == 1 && p[0].recvs == 0) {
         t->run = run_caller;
         t->single[0] = p[0].send[0];
@@ -261,6 +281,11 @@ static void choose_run(struct traffic *t, const struct layout_peers *peers, enum
 
 int traffic_open(const struct traffic_ask *ask, const struct layout_peers *peers, struct traffic **traffic)
 {
+    if (kinds[ask->kind].one_way && peers->to_count != peers->from_count)
+        return err_say(ERR_UNSUPPORTED,
+                       "%s: kind=%s is for layouts in which each rank receives as many messages as it sends; "
+                       "choose another kind, or a ring, a shift or all",
+                       ask->op, traffic_kinds[ask->kind]);
     struct traffic *t = calloc(1, sizeof *t);
     if (!t)
         return err_say(ERR_NOMEM, "no memory for the state of %s", ask->op);

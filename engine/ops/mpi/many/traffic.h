@@ -1,7 +1,7 @@
 /* The messages of a layout's calls: between this rank and those that it calls or that call it.
  *
  * A call is one of the kinds below. A rank with a single call that alternates uses MPI_Send and MPI_Recv, all
- * others use nonblocking messages; the two ends of a call may differ. */
+ * others but `sendrecv` use nonblocking messages; the two ends of a call may differ. */
 #ifndef OPS_MPI_MANY_TRAFFIC_H
 #define OPS_MPI_MANY_TRAFFIC_H
 
@@ -18,6 +18,7 @@ enum traffic_kind {
     TRAFFIC_EXCHANGE, /* a message each way, at once */
     TRAFFIC_WINDOW,   /* a window of messages there, an empty answer */
     TRAFFIC_BIWINDOW, /* a window of messages each way, at once */
+    TRAFFIC_SENDRECV, /* MPI_Sendrecv: a message there; none comes back */
     TRAFFIC_KINDS
 };
 

@@ -34,9 +34,9 @@ def imb() -> Iterator[Like]:
         for suffix, params in (("", {}), ("SpecificSource", {}), ("AnySource", any_source)):
             program = "IMB-MPI1"
             yield Like(f"{name}{suffix}", op, _SIZES, params, program=program, theirs=f"{_PAIR} messages")
-    answer = "MPI_Sendrecv in the original; here an empty answer comes back"
-    ring: LikeParams = {"kind": "send"}
-    yield _mpi1("Sendrecv", "mpi.pattern.ring", ring, "a ring: to the next, from the one before", answer)
+    ring: LikeParams = {"kind": "sendrecv"}
+    theirs = "MPI_Sendrecv in a ring: to the next, from the one before"
+    yield _mpi1("Sendrecv", "mpi.pattern.ring", ring, theirs)
     replaced = "MPI_Sendrecv_replace in a ring"
     yield _mpi1("SendRecv_Replace", "mpi.sendrecv_replace", {}, replaced, "between two ranks")
     yield _mpi1(
@@ -89,7 +89,7 @@ def _mt() -> Iterator[Like]:
     for name, op, params in (
         ("PingPongMT", "pingpong", {}),
         ("PingPingMT", "pingping", {}),
-        ("SendRecvMT", "pattern.ring", {"kind": "send"}),
+        ("SendRecvMT", "pattern.ring", {"kind": "sendrecv"}),
         ("ExchangeMT", "pattern.ring", {"kind": "exchange"}),
         ("UniBandMT", "pattern.bisection", {"kind": "window"}),
         ("BiBandMT", "pattern.bisection", {"kind": "biwindow"}),

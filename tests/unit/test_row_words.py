@@ -69,6 +69,12 @@ UNCLOSED = "closing: signal 11 (SIGSEGV) on rank 1"
         ({"method": "bounds", "low_ns": 126.0}, "at least 126 ns"),
         ({"low_ns": 126.0}, ""),
         (
+            {"method": "ack", "path": RowPath(0, 3, 0.0, 400.0, 6)},
+            "600 ns if its messages take whole round trips",
+        ),
+        ({"method": "ack", "path": RowPath(0, 3, 0.0, 200.0, 6)}, ""),
+        ({"method": "trigger-ack", "path": RowPath(2, 3, 400.0, 400.0, 6)}, ""),
+        (
             {"quantile": 0.99, "quantile_value": 4500.0, "quantile_low": 4100.0, "quantile_high": 4900.0},
             "p99 4.50 us (4.10 – 4.90 us)",
         ),

@@ -27,8 +27,7 @@ _MOST_BYTES_PER_SECOND = 1e15  # a hundred times the fastest memory of a node
     WARNING,
     "Methods contradict each other",
     why="Two independent methods measured one operation, and cannot both be right under the same "
-    "conditions. The clocks may be off by more than they state, or the machine changed between the two. Or "
-    "messages are slower after one the other way, as an acknowledgement is: below a microsecond that counts.",
+    "conditions. The clocks may be off by more than they state, or the machine changed between the two.",
     remedy="Measure both again with more launches. If the contradiction stays, do not trust the "
     "synchronised latency: use the method bounds, and --paths asymmetric where messages may take longer one "
     "way than back.",

@@ -2,7 +2,8 @@
 
 A lower bound that needs no common clock (ack, trigger) must not exceed a latency on synchronised clocks. That
 latency must lie in the interval of the method bounds, which needs no common clock either. Each side may be
-off by its stated error.
+off by its stated error. Lower bounds take it that an acknowledgement or a trigger takes half of its round
+trip. Only the whole round trip is sure, so as much again is left to them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from msgspec import Struct
 
 from steelyard.base.units import format_time
 from steelyard.records.kinds import LOWER, UPPER
-from steelyard.results.facets import ClockError, Windows
+from steelyard.results.facets import ClockError, Watched, Windows
 from steelyard.results.key import key_of
 from steelyard.results.row import Row
 
@@ -63,8 +64,8 @@ def _contradiction(estimate: Row, other: Row) -> str | None:
     )
     most, least = latency + error + SLACK * latency, low - error - SLACK * latency
     said = f"{estimate.method} says {format_time(latency)} ±{format_time(error)}"
-    if other.bound == LOWER and (other.time_low or 0.0) > most:
-        return f"{said}, {other.method} at least {format_time(other.time_low or 0.0)}"
+    if other.bound == LOWER and (sure := _sure_bound(other)) > most:
+        return f"{said}, {other.method} at least {format_time(sure)} whatever its messages take"
     if other.bound != UPPER:
         return None
     if (other.get(Windows).low_ns or 0.0) > most:
@@ -72,3 +73,9 @@ def _contradiction(estimate: Row, other: Row) -> str | None:
     if other.time_high is not None and other.time_high < least:
         return f"{said}, but with a barrier behind it at most {format_time(other.time_high)}"
     return None
+
+
+def _sure_bound(row: Row) -> float:
+    """Compute what is left of a lower bound if its messages take a whole round trip."""
+    path = row.get(Watched).path
+    return (row.time_low or 0.0) - (path.late_ns + path.observer_ns if path else 0.0)

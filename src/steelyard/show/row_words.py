@@ -17,6 +17,7 @@ from steelyard.results.facets import (
     RuleQuantile,
     Samples,
     Together,
+    Watched,
     Windows,
 )
 from steelyard.results.row import Row, half_of
@@ -36,6 +37,7 @@ ALIKE = 0.01  # p that launches are in random order: by chance, one row in a hun
 OFTEN = 0.9  # a rank that is last in a larger share of the samples is named
 NOISY = 0.25  # half an interval relative to its value; above it, the value says little
 FEW = 6  # launches: with fewer, the interval is Student's t, and wide because they are few
+FAR = 0.25  # a message to or from rank 0, relative to a lower bound that depends on it; less is not mentioned
 OTHER = ""  # a remark that has nothing in common with those of other rows
 
 
@@ -122,6 +124,7 @@ def _remarks(row: Row, launches: int) -> Iterator[Remark]:
     low, asked, ranks = row.get(Windows).low_ns, row.get(RuleQuantile), row.get(Ranks)
     if bound_sign(row) == AT_MOST and low is not None:
         yield Remark(OTHER, f"at least {format_time(low)}")
+    yield from _path_words(row)
     if asked.quantile is not None and asked.quantile_value is not None:
         interval = interval_words(asked.quantile_low, asked.quantile_high)
         yield Remark(OTHER, f"p{100 * asked.quantile:g} {format_time(asked.quantile_value)} ({interval})")
@@ -130,6 +133,15 @@ def _remarks(row: Row, launches: int) -> Iterator[Remark]:
     seen = ranks.slowest_share if row.ranks > 2 and sees_ranks(row) else None
     if seen is not None and seen > OFTEN:
         yield Remark(OTHER, f"rank {ranks.slowest_rank} last in {100 * seen:.0f} %")
+
+
+def _path_words(row: Row) -> Iterator[Remark]:
+    """Say what is left of a lower bound if its messages take longer than half of a round trip."""
+    path = row.get(Watched).path
+    away = path.late_ns + path.observer_ns if path else 0.0
+    if bound_sign(row) == AT_LEAST and row.time and away > FAR * row.time:
+        sure = max(0.0, row.time - away)
+        yield Remark(OTHER, f"{format_time(sure)} if its messages take whole round trips")
 
 
 def failed_words(row: Row) -> str:

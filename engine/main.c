@@ -1,4 +1,4 @@
-/* steelyard-mpi, steelyard-solo: run | list | describe; spawned, by the op mpi.spawn alone. */
+/* steelyard-mpi, steelyard-shmem, steelyard-solo: run, list, describe; spawned, by the op mpi.spawn alone. */
 #define _GNU_SOURCE
 #include "base/binding.h"
 #include "base/err.h"

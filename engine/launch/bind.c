@@ -28,7 +28,7 @@ static int told(const char *const variables[])
 
 static bool is_launched(void)
 {
-    return strcmp(team_kind, "mpi") == 0; /* else the variables are of a launch that we are part of */
+    return strcmp(team_kind, "solo") != 0; /* else the variables are of a launch that we are part of */
 }
 
 int launch_rank(void)

@@ -1,5 +1,5 @@
-/* The ranks that measure together. Chosen at link time: team_mpi.c, or team_solo.c, which forks its ranks as
- * processes of this host.
+/* The ranks that measure together. Chosen at link time: team_mpi.c, team_shmem.c, or team_solo.c, which forks
+ * its ranks as processes of this host.
  *
  * All communication of a team uses its own point-to-point messages, on its own communicator if there is MPI.
  * So neither the tuning nor the bugs of the library's collectives affect how ranks line up. */
@@ -18,10 +18,10 @@ struct team {
     void *own;           /* of the implementation */
 
     /* On CLOCK_MONOTONIC, in ns: the begin of main, 0 if the rank is a fork; begin and end of
-     * MPI_Init_thread, 0 without MPI. */
+     * MPI_Init_thread or shmem_init_thread, 0 without a library. */
     int64_t began_ns, init_begin_ns, init_end_ns;
 
-    int64_t finalize_ns; /* duration of MPI_Finalize; known when the team is closed */
+    int64_t finalize_ns; /* duration of MPI_Finalize, shmem_finalize; known when the team is closed */
 };
 
 /* `thread_level`: single, funneled, serialized or multiple. `ranks`: their number, if the team starts them
@@ -72,7 +72,7 @@ int team_max(const struct team *team, int64_t *value);
 /* The library's clock, in seconds; NULL if it has none. Needs an open team. */
 extern double (*const team_wtime)(void);
 
-/* The library: "mpi": {...} or null. Needs no open team. */
+/* The library: "mpi": {...} or null, and "shmem": {...} with OpenSHMEM. Needs no open team. */
 void team_describe(struct json *j);
 
 /* The same with the provided thread level, the library's clock, and its data from MPI's tools interface:
@@ -82,7 +82,7 @@ void team_record(const struct team *team, struct json *j);
 /* The library's counts of queues: "pvars": {...}; before the team is closed. */
 void team_queues(const struct team *team, struct json *j);
 
-/* The kind of engine this is: "mpi" or "solo". */
+/* The kind of engine this is: "mpi", "shmem" or "solo". */
 extern const char team_kind[];
 
 #endif

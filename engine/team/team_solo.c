@@ -241,39 +241,10 @@ int team_recv(const struct team *team, int from, void *data, size_t bytes)
     return 0;
 }
 
-/* ---- what all do ------------------------------------------------------------------------------------- */
-
-/* Dissemination: in each round to one rank and from another, twice as far away as before. `value` becomes the
- * largest; NULL: only come together. */
-static int disseminate(const struct team *team, int64_t *value)
-{
-    const size_t bytes = value ? sizeof *value : 0;
-    int err = 0;
-    for (int distance = 1; distance < team->size && !err; distance *= 2) {
-        int64_t in = 0;
-        err = team_send(team, (team->rank + distance) % team->size, value, bytes);
-        if (!err)
-            err = team_recv(team, (team->rank - distance + team->size) % team->size, &in, bytes);
-        if (value && in > *value)
-            *value = in;
-    }
-    return err;
-}
-
-int team_barrier(const struct team *team)
-{
-    return disseminate(team, NULL);
-}
-
 int team_library_barrier(const struct team *team)
 {
     (void)team;
     return 0;
-}
-
-int team_max(const struct team *team, int64_t *value)
-{
-    return disseminate(team, value);
 }
 
 void team_describe(struct json *j)

@@ -48,6 +48,9 @@ _FILES = {
     "team/team_solo.c": '#include "team/team.h"\nconst char *team_kind(void) { return "solo"; }',
     "team/team_mpi.c": '#include "team/team.h"\n#include <mpi.h>\n'
     'const char *team_kind(void) { return MPI_VERSION && STEELYARD_MPI ? "mpi" : ""; }',
+    "team/team_shmem.c": "#include <shmem.h>",
+    "team/disseminate.c": "int disseminate(void); int disseminate(void) { return 0; }",
+    "ops/shmem/put.c": "#include <shmem.h>",
     "ops/mpi/p2p/pair.c": "#include <mpi.h>\nint p2p(void); int p2p(void) { return MPI_VERSION; }",
     "ops/mpi/self.c": "#include <mpi.h>\nint self(void); int self(void) { return MPI_VERSION; }",
     "comm/comm_mpi.c": "#include <mpi.h>\nint comm(void); int comm(void) { return MPI_VERSION; }",
@@ -76,8 +79,11 @@ def _names(folder: Path, kind: Kind) -> set[str]:
 
 def test_each_engine_has_its_sources(toy: Path) -> None:
     assert _names(toy, "common") == {"base/version.c"}
-    assert _names(toy, "solo") == {"main.c", "base/version.c", "team/team_solo.c"}
-    assert _names(toy, "mpi") == {name for name in _FILES if name.endswith(".c")} - {"team/team_solo.c"}
+    both = {"main.c", "base/version.c"}
+    assert _names(toy, "solo") == both | {"team/team_solo.c", "team/disseminate.c"}
+    assert _names(toy, "shmem") == both | {"team/team_shmem.c", "team/disseminate.c", "ops/shmem/put.c"}
+    of_mpi = {name for name in _FILES if name.endswith(".c") and ("_mpi.c" in name or "ops/mpi/" in name)}
+    assert _names(toy, "mpi") == both | of_mpi
 
 
 def test_the_solo_engine_is_built_once(toy: Path, own_cache: Path, compiler: str) -> None:

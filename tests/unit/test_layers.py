@@ -52,6 +52,7 @@ _MAY_INCLUDE = {
 }
 # System header -> the only files that may include it.
 _SYSTEM_HEADERS = {
+    "shmem.h": ("team/team_shmem.[ch]", "ops/shmem/*"),
     "mpi.h": ("team/team_mpi*.[ch]", "comm/*_mpi.[ch]", "ops/mpi/*"),
     "pthread.h": ("base/pool.c", "ops/pthread/*", "ops/openmp/region.c"),
     "omp.h": ("base/openmp_places.c", "ops/openmp/*"),
@@ -67,14 +68,14 @@ _MAY_HAVE_IF = {
     "time/clock.c": "in simulation every clock is the simulated one",
     "time/counter.c": "what processors have",
     "methods/truth.c": "only in simulation is the truth known",
-    "registry.c": "which families are in this engine, steelyard-mpi or steelyard-solo",
+    "registry.c": "which families are in this engine: steelyard-mpi, steelyard-shmem, steelyard-solo",
     "launch/record.c": "what the compiler says of itself and of the build, for the record",
 }
 _CLOCKS = r"\b(clock_now|clock_gettime|gettimeofday|MPI_Wtime|omp_get_wtime|__rdtscp?)\b|->read\b"
 # What smpicc puts in the place of the system's, in what it compiles.
 _SIMULATED = r"\b((clock_)?nanosleep|u?sleep|clock_gettime|gettimeofday|getpid|exit)\s*\(|\bSMPI_HELPERS_H\b"
 _BUILD = read_build(engine_folder())
-_OF_EACH_ENGINE = (*_BUILD.not_common, *_BUILD.not_in_solo, *_BUILD.not_in_mpi)
+_OF_EACH_ENGINE = (*_BUILD.not_common, *(path for paths in _BUILD.only_in.values() for path in paths))
 _C_PRINTS = r"\b(v?f?printf|v?dprintf|puts|fputs|putchar|perror)\s*\("
 # What may not be said -> of which files, save which, and what is wrong with it.
 _WORDS = (

@@ -12,6 +12,7 @@ from made_results import recorded, rows
 from make_records import FakePoint, steady, write_folder
 from record_lines import LINES, text_of, unsealed
 from steelyard.base.errors import InputError
+from steelyard.cli.show import read_results
 from steelyard.export.flat import row_document
 from steelyard.records.job_file import append_records
 from steelyard.records.schema import End, Watch
@@ -55,6 +56,17 @@ def test_a_launch_that_ended_badly_is_told_on_the_rows_that_it_measured(tmp_path
     assert [one.ending for one in row.launches] == [None, "closing: hang", None]
     told = row_document(row)["launches"]
     assert [one["ending"] for one in told] == [None, "closing: hang", None]
+
+
+def test_a_crash_in_shmem_finalize_is_a_remark(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "out", [FakePoint("shmem.put", steady(1000.0))], launches=3)
+    for path in (folder / "records").glob("*.jsonl"):
+        append_records(path, [Watch(host="n1", seconds=1.0, looks=1, cost_ns=1, remark="closing: signal 11")])
+    read, diagnostics = read_results(folder)
+    assert [one.ending for one in read.rows[0].launches] == [None] * 3
+    found = {one.name: one for one in diagnostics}
+    assert "closing" not in found
+    assert "in 3 launches: closing: signal 11" in found["finalize"].evidence
 
 
 def test_points_that_were_not_reached_are_rows(tmp_path: Path) -> None:

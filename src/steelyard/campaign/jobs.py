@@ -21,12 +21,13 @@ from steelyard.base.units import format_bytes, format_memory
 from steelyard.engines.build import Engine, describe, given_engine, mpi_engine, ready_mpi_engine, solo_engine
 from steelyard.engines.description import Description, Ops, ops_of
 from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
+from steelyard.engines.shmem import choose_shmem
 from steelyard.launch.batch_systems import read_allocation
 from steelyard.launch.choose import check_launcher
 from steelyard.launch.command import plan_launch
 from steelyard.launch.request import LaunchRequest
 from steelyard.plan.arms import USUAL, with_arms
-from steelyard.plan.engine_needed import clock_lacks, needs_mpi
+from steelyard.plan.engine_needed import clock_lacks, needs_mpi, needs_shmem
 from steelyard.plan.plan import Plan
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint
 from steelyard.system.allocation import Allocation
@@ -136,7 +137,15 @@ def setup_for(
             lacks[mpi.name] = _lacks(descriptions[-1])
             if why := clock_lacks(plan, descriptions[-1]):
                 raise InputError(why)
-    ops = ops_of(solo_description, descriptions[0] if descriptions else None)
+    shmems = list[Description]()
+    for choice in (plan.shmem or (None,)) if plan.shmem or needs_shmem(plan) else ():
+        shmem = choose_shmem(choice)
+        engines[shmem.name] = mpi_engine(shmem, tell)
+        shmems.append(describe(engines[shmem.name]))
+        lacks[shmem.name] = _lacks(shmems[-1])
+        if why := clock_lacks(plan, shmems[-1]):
+            raise InputError(why)
+    ops = ops_of(solo_description, next(iter(descriptions), None), next(iter(shmems), None))
     ops = msgspec.structs.replace(ops, solo={}) if not_in_solo else ops
     return CampaignSetup(engines, ops, machine, lacks, read_allocation(), is_built)
 

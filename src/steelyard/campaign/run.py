@@ -230,7 +230,7 @@ def _command(job: _Job, engine: Engine, launch: LaunchCommand, path: Path) -> li
         str(job.seed + job.planned.launch),
     ]
     group = job.planned.group
-    if engine.kind == "mpi" and (group.threads > 1 or group.thread_level):
+    if engine.mpi is not None and (group.threads > 1 or group.thread_level):
         command += ["--thread-level", group.thread_level or "funneled"]
     plan = job.plan
     if plan.arrivals is not None:
@@ -281,6 +281,7 @@ def _watch(
     hold: Hold,
 ) -> list[PlannedPoint]:
     """Run a launch to its end, however it ends; return the points that are still to be measured."""
+    engine = job.setup.engines[job.planned.group.mpi]
     lasting = any(job.setup.ops.all[point.op].lasts for point in points)
     plans = {point.point: point for point in points}
     hang: str | None = None
@@ -319,7 +320,7 @@ def _watch(
                 stopped = held_words(child.pids(), tail.launch, closing=closing) + unreachable(launch.hosts)
                 silent = silent_words(job.plan.hang_after, patience)
                 hang = hang_words(silent, command, phase, stopped, said, spans=spans)
-                where = ask_ranks(child, tail.launch, job.setup.engines[job.planned.group.mpi])
+                where = ask_ranks(child, tail.launch, engine)
                 hang += silent_hosts(() if closing or tail.launch is None else tail.launch.places, where)
                 break
             leftovers.look_if_due(child.pids, began=tail.launch is not None)
@@ -341,8 +342,11 @@ def _watch(
             code or 0, said, command, places, phase=phase, starved=starved, spans=spans, little_shm=little
         )
     ending = why if phase is LaunchPhase.CLOSING else None
-    watch = msgspec.structs.replace(watcher.record(host, ours), complaints=complained, stopped=is_late)
-    _conclude_launch(job, tail, watch, ending)
+    remark = ending if engine.kind == "shmem" and hang is None else None  # its shmem_finalize crashed
+    watch = msgspec.structs.replace(
+        watcher.record(host, ours), complaints=complained, stopped=is_late, remark=remark
+    )
+    _conclude_launch(job, tail, watch, None if remark else ending)
     left = [point for point in points if point.point in plans]
     if is_late or phase is LaunchPhase.CLOSING:
         if hang and phase is LaunchPhase.CLOSING:

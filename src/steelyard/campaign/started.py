@@ -45,7 +45,7 @@ def _lines(plan: Plan) -> Iterator[str]:
         yield from (f"modules: {words}" for words in words_of(measure.modules) if words != UNSET)
         for name, values in measure.env.items():
             yield from (_variable(name, value) for value in words_of(values) if value != UNSET)
-    yield from (_mpi(word) for word in axes.mpi if is_place(word))
+    yield from (_mpi(word) for word in (*axes.mpi, *axes.shmem) if is_place(word))
     yield from (
         f"settings of {whose}: {Path(name).absolute()}"
         for name, whose in _SETTINGS.items()

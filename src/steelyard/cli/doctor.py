@@ -11,6 +11,7 @@ from steelyard.cli.mpi import mpi_line
 from steelyard.cli.options import JsonOnly
 from steelyard.engines.build import solo_engine
 from steelyard.engines.mpi import find_mpis
+from steelyard.engines.shmem import find_shmems
 from steelyard.system.machine import read_machine
 
 _NAME_WIDTH = 10  # letters
@@ -30,6 +31,7 @@ def doctor(options: JsonOnly) -> None:
     watcher = Watcher()
     watcher.look()  # for others' work while we measure clocks
     machine, settings, mpis = read_machine(), read_settings(), find_mpis()
+    shmems = find_shmems()
     clocks, problem = list[dict[str, Any]](), None
     try:
         clocks = gauge_clocks(solo_engine(tell))
@@ -41,12 +43,14 @@ def doctor(options: JsonOnly) -> None:
     if options.json:
         told = {"clock": default_clock(clocks), "clocks": clocks, "doubts": found}
         seen = {"settings": settings, "busy": busy}
-        say_json({"machine": machine, "mpis": mpis, **seen, **told})
+        say_json({"machine": machine, "mpis": mpis, "shmems": shmems, **seen, **told})
         return
     for name, value in machine_lines(machine, clocks):
         _say_row(name, value)
     for mpi in mpis:
         _say_row("mpi", mpi_line(mpi))
+    for shmem in shmems:
+        _say_row("shmem", mpi_line(shmem))
     say()
     for line in diagnostic_text(found, notes=True):
         say(folded(line, width()))

@@ -11,12 +11,13 @@ from steelyard.cli.console import say, say_json, tell
 from steelyard.cli.options import JsonOnly
 from steelyard.engines.build import mpi_engine
 from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
+from steelyard.engines.shmem import choose_shmem, find_shmems, names_shmem
 from steelyard.records.command_line import installing
 
 
 def list_mpis(options: JsonOnly) -> None:
-    """List the MPI implementations found, the default first."""
-    mpis = find_mpis()
+    """List the MPI implementations found, the default first; then OpenSHMEM libraries."""
+    mpis = (*find_mpis(), *find_shmems())
     if options.json:
         say_json({"mpis": mpis})
         return
@@ -40,5 +41,6 @@ class BuildOptions:
 
 
 def build_engine(options: BuildOptions) -> None:
-    """Find or build the engine for an MPI, and print where it is."""
-    say(mpi_engine(choose_mpi(options.name, tell), tell).path)
+    """Find or build the engine for an MPI or OpenSHMEM, and print where it is."""
+    library = choose_shmem(options.name) if names_shmem(options.name) else choose_mpi(options.name, tell)
+    say(mpi_engine(library, tell).path)

@@ -36,6 +36,14 @@ MpiNames = Annotated[
     ),
 ]
 
+ShmemNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME|PATH,...",
+        help="OpenSHMEM libraries for ops shmem.*; default: the first of 'steelyard mpi list'",
+    ),
+]
+
 # Parameters of comparisons, of arms or of nights.
 LeastPercent = Annotated[
     float, typer.Option(metavar="PERCENT", help="the least difference that matters, in per cent")

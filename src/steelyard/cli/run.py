@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import typer
 
+from steelyard.base.engine_kinds import KINDS, MPI, SHMEM
 from steelyard.base.errors import InputError, MeasurementError, StoppedError
 from steelyard.base.foreign import visible
 from steelyard.base.mpi_variables import readers
@@ -123,7 +124,7 @@ def finish(ended: set[str], folder: Path) -> None:
 
 def planned(options: RunOptions) -> Plan:
     """Make the plan that the command line names or spells out. Raises InputError."""
-    one_of("--engine", options.engine, ("solo", "mpi"))
+    one_of("--engine", options.engine, KINDS)
     one_of("--yield", options.yield_, ("real", "none"))
     one_of("--paths", options.paths, ("symmetric", "asymmetric"))
     one_of("--keep", options.keep, ("ranks", "sampled", "slowest"))
@@ -138,7 +139,8 @@ def planned(options: RunOptions) -> Plan:
         name: getattr(options, name)
         for name in ("paths", "keep", "precision", "detect", "time_budget", "spread", "hang_after", "seed")
     }
-    given |= {"mpi": listed(options.mpi) or None, "oversubscribe": options.oversubscribe or None}
+    given |= {kind: listed(getattr(options, kind)) or None for kind in (MPI, SHMEM)}
+    given |= {"oversubscribe": options.oversubscribe or None}
     given |= {"refine": options.refine or None}
     given["stage"] = options.stage
     given["arms"] = read_arms(options.arms) if options.arms else None

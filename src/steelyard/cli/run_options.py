@@ -9,7 +9,15 @@ from typing import Annotated
 import typer
 
 from steelyard.base.factors import FACTORS
-from steelyard.cli.options import JsonFlag, MpiNames, RetryWord, TimeBudget, YesFlag, launches_option
+from steelyard.cli.options import (
+    JsonFlag,
+    MpiNames,
+    RetryWord,
+    ShmemNames,
+    TimeBudget,
+    YesFlag,
+    launches_option,
+)
 from steelyard.launch.batch_systems import BATCH_SYSTEMS
 from steelyard.launch.launchers import LAUNCHERS
 
@@ -170,11 +178,15 @@ class RunOptions:
         ),
     ] = None
     mpi: MpiNames = None
+    shmem: ShmemNames = None
     engine: Annotated[
         str | None,
         typer.Option(
-            metavar="solo|mpi",
-            help="solo: without MPI, ranks are forks; mpi: under an MPI, even ops that call none",
+            metavar="solo|mpi|shmem",
+            help=(
+                "solo: without MPI, ranks are forks; mpi: under an MPI, even ops that call none; shmem: the "
+                "same under an OpenSHMEM"
+            ),
         ),
     ] = None
     arms: Annotated[

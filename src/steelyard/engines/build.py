@@ -69,7 +69,7 @@ def ready_solo_engine() -> Engine | None:
 
 
 def mpi_engine(mpi: Mpi, tell: Tell = lambda _: None) -> Engine:
-    """Find or build the engine for this MPI; `tell` hears that it is built.
+    """Find or build the engine for this MPI or OpenSHMEM; `tell` hears that it is built.
 
     Raises InputError if it can be neither found nor built.
     """
@@ -78,8 +78,8 @@ def mpi_engine(mpi: Mpi, tell: Tell = lambda _: None) -> Engine:
         if mpi.mpicc is None:
             raise InputError(no_wrapper(mpi))
         environment = os.environ | mpi_environment(mpi)
-        path = _built("mpi", [mpi.mpicc], environment, f"the engine for {mpi.name}", tell)
-    return Engine(str(path), "mpi", mpi)
+        path = _built(mpi.kind, [mpi.mpicc], environment, f"the engine for {mpi.name}", tell)
+    return Engine(str(path), mpi.kind, mpi)
 
 
 def ready_mpi_engine(mpi: Mpi) -> Engine | None:
@@ -87,10 +87,10 @@ def ready_mpi_engine(mpi: Mpi) -> Engine | None:
     try:
         path = _prebuilt("mpi", can_build=mpi.mpicc is not None) if mpi.abi else None
         if path is None and mpi.mpicc is not None:
-            path = _ready("mpi", [mpi.mpicc], os.environ | mpi_environment(mpi))
+            path = _ready(mpi.kind, [mpi.mpicc], os.environ | mpi_environment(mpi))
     except InputError:
         return None
-    return Engine(str(path), "mpi", mpi) if path else None
+    return Engine(str(path), mpi.kind, mpi) if path else None
 
 
 def _ready(kind: Kind, compiler: Sequence[str], environment: dict[str, str]) -> Path | None:
@@ -253,7 +253,7 @@ def _built(kind: Kind, compiler: Sequence[str], environment: dict[str, str], wha
         with tempfile.TemporaryDirectory(prefix=".new-", dir=home) as temporary:
             new = Path(temporary) / path.name  # built aside and moved into place
             told = [header.folder for header in _headers(environment).values() if header.folder]
-            added = _beneath(_shown(compiler[0], environment))[1:] if kind == "mpi" else ()
+            added = _beneath(_shown(compiler[0], environment))[1:] if kind in ("mpi", "shmem") else ()
             commands = build_commands(folder, kind, compiler, new, common, told, added)
             with telling_still(tell, f"building {what}"):
                 build_engine(commands, environment, home / "build.log")
@@ -282,7 +282,7 @@ def _home(kind: Kind, compiler: Sequence[str], environment: dict[str, str]) -> P
 
 
 def _kept(home: Path, kind: Kind) -> Path:
-    return home / {"common": "common.o", "solo": "steelyard-solo"}.get(kind, "steelyard-mpi")
+    return home / {"common": "common.o", "simgrid": "steelyard-mpi"}.get(kind, f"steelyard-{kind}")
 
 
 def _key(folder: Path, kind: Kind, compiler: Sequence[str], environment: dict[str, str]) -> str:
@@ -305,7 +305,7 @@ def _key(folder: Path, kind: Kind, compiler: Sequence[str], environment: dict[st
         stat = header.path.stat()
         add(f"{name} {header.path} {stat.st_size} {stat.st_mtime_ns}")
     underlying = compiler[0]
-    if kind in ("mpi", "simgrid"):
+    if kind in ("mpi", "shmem", "simgrid"):
         words = _shown(compiler[0], environment)
         underlying = _beneath(words)[0]
         if shutil.which(underlying) is None:
@@ -374,10 +374,10 @@ def _hashed_files(folder: Path) -> list[Path]:
 
 
 def _libraries(words: Sequence[str]) -> list[Path]:
-    """List the MPI libraries on a wrapper's link line: an upgrade in place must give a new engine."""
+    """List the libraries of an MPI on a wrapper's link line: an upgrade in place must give a new engine."""
     folders = [word[2:] for word in words if word.startswith("-L")]
     folders += [match[1] for word in words if (match := re.match(r"(?:-Wl,)?(/.*)", word))]  # of -rpath
-    names = [f"lib{word[2:]}.so" for word in words if re.match(r"-l(.*mpi|simgrid)", word)]
+    names = [f"lib{word[2:]}.so" for word in words if re.match(r"-l(.*mpi|.*shmem|sma|simgrid)", word)]
     paths = (Path(folder, name) for folder in dict.fromkeys(folders) for name in names)
     return sorted({path.resolve() for path in paths if path.is_file()})
 

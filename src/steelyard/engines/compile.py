@@ -7,9 +7,10 @@ files that call these are compiled for each engine.
 
 from __future__ import annotations
 
+import itertools
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Literal
@@ -20,22 +21,27 @@ from steelyard import __version__
 from steelyard.base.errors import InputError
 from steelyard.system.process import run, signals_as_exceptions
 
-Kind = Literal["mpi", "solo", "simgrid", "common"]
+Kind = Literal["mpi", "solo", "shmem", "simgrid", "common"]
 _SECONDS = 600.0  # for one file: far more than any takes
 # For all files together, on a processor of 2022.
-_CPU_SECONDS: dict[Kind, float] = {"common": 20.0, "solo": 1.0, "mpi": 5.0, "simgrid": 7.0}
+_CPU_SECONDS: dict[Kind, float] = {"common": 20.0, "solo": 1.0, "mpi": 5.0, "shmem": 3.0, "simgrid": 7.0}
+# What registry.c asks for.
+_DEFINED: dict[Kind, tuple[str, ...]] = {
+    "mpi": ("-DSTEELYARD_MPI=1",),
+    "simgrid": ("-DSTEELYARD_MPI=1",),
+    "shmem": ("-DSTEELYARD_SHMEM=1",),
+}
 
 
 class BuildRule(msgspec.Struct, frozen=True):
-    """engine/build.json: the sources that an engine leaves out (patterns), the flags of all.
+    """engine/build.json: the sources that only engines of some kinds have (patterns), the flags of all.
 
     `not_common` is in all engines, compiled for each. `libraries` are used if their headers are found: names
     of pkg-config and a header of each.
     """
 
     not_common: tuple[str, ...]
-    not_in_solo: tuple[str, ...]
-    not_in_mpi: tuple[str, ...]
+    only_in: dict[str, tuple[str, ...]]
     libraries: dict[str, str]
     compile: tuple[str, ...]
     link: tuple[str, ...]
@@ -54,11 +60,16 @@ def read_build(folder: Path) -> BuildRule:
 
 
 def engine_sources(folder: Path, kind: Kind) -> tuple[Path, ...]:
-    """List the C files of an engine, or those in common, sorted: all but those of the other kind."""
+    """List the C files of an engine, or those in common, sorted: all but those of other kinds alone."""
     build = read_build(folder)
-    not_in_mpi, not_in_solo = build.not_in_mpi, build.not_in_solo
-    patterns = {"solo": not_in_solo, "common": (*not_in_mpi, *not_in_solo, *build.not_common)}
-    others = {path for pattern in patterns.get(kind, not_in_mpi) for path in folder.glob(pattern)}
+    own = {"simgrid": "mpi"}.get(kind, kind)
+
+    def found(patterns: Iterable[str]) -> set[Path]:
+        return {path for pattern in patterns for path in folder.glob(pattern)}
+
+    others = found(itertools.chain(*build.only_in.values())) - found(build.only_in.get(own, ()))
+    if kind == "common":
+        others |= found(build.not_common)
     return tuple(sorted(path for path in folder.rglob("*.c") if path not in others))
 
 
@@ -79,8 +90,7 @@ def build_commands(
     build = read_build(folder)
     definitions = [f'-DSTEELYARD_VERSION="{__version__}"', f'-DSTEELYARD_FLAGS="{" ".join(build.compile)}"']
     definitions += [f'-DSTEELYARD_ADDED="{" ".join(added)}"'] if added else []
-    if kind in ("mpi", "simgrid"):
-        definitions.append("-DSTEELYARD_MPI=1")
+    definitions += _DEFINED.get(kind, ())
     flags = (*compiler, *build.compile, *definitions, f"-I{folder}")
     flags += tuple(word for one in headers for word in ("-isystem", one))
     there = set(engine_sources(folder, "common")) if common else set[Path]()

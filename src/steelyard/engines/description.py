@@ -209,19 +209,22 @@ class Ops(Struct, frozen=True, dict=True):
     methods: Mapping[str, Method]
     rules: Mapping[str, Rule]
     limits: EngineLimits = EngineLimits()
+    shmem: Mapping[str, Op] = {}
 
     @functools.cached_property
     def all(self) -> Mapping[str, Op]:
         """Every op once."""
-        return {**self.mpi, **self.solo}
+        return {**self.shmem, **self.mpi, **self.solo}
 
 
-def ops_of(solo: Description, mpi: Description | None) -> Ops:
-    """Combine the descriptions of the solo engine and of an MPI's."""
+def ops_of(solo: Description, mpi: Description | None, shmem: Description | None = None) -> Ops:
+    """Combine the descriptions of the solo engine, of an MPI's and of an OpenSHMEM's."""
+    others = [one for one in (mpi, shmem) if one is not None]
     return Ops(
         solo=by_name(solo.ops),
         mpi=by_name(mpi.ops) if mpi else {},
         methods=by_name(solo.methods),
         rules=by_name(solo.stop_rules),
-        limits=solo.limits.within(mpi.limits) if mpi else solo.limits,
+        limits=functools.reduce(EngineLimits.within, (one.limits for one in others), solo.limits),
+        shmem=by_name(shmem.ops) if shmem else {},
     )

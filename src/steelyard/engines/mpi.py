@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -54,9 +55,11 @@ _INSTALL_SECONDS = 1800.0
 
 
 class Mpi(msgspec.Struct, frozen=True):
-    """An MPI: launcher, compiler wrapper (None if only the run-time part is there), and what they are."""
+    """An MPI, or an OpenSHMEM (shmem.py): launcher, compiler wrapper (None if only the run-time part is
+    there), and what they are.
+    """
 
-    name: str  # FAMILY-VERSION, with @PREFIX if that is not unique
+    name: str  # FAMILY-VERSION, with @PREFIX if that is not unique; of an OpenSHMEM SHMEM-VERSION
     family: str  # mpich, openmpi, intel
     version: str
     mpicc: str | None
@@ -65,6 +68,7 @@ class Mpi(msgspec.Struct, frozen=True):
     abi: bool  # has libmpi_abi.so: the engine built at installation runs with it
     origin: str  # path, debian, embedded (the wheel in this environment), cache, given, module
     modules: tuple[str, ...] = ()  # loaded for all that it does
+    kind: Literal["mpi", "shmem"] = "mpi"  # of the engines that run with it
 
 
 def scripts_folder() -> Path:
@@ -161,22 +165,22 @@ def _launchers() -> Iterator[tuple[Path, str]]:
     folders = [Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep) if folder]
     for folder in folders:
         inside = embedded and os.path.realpath(folder) == os.path.realpath(scripts)
-        if not inside and (launcher := _first_file(folder, _LAUNCHER_NAMES)):
+        if not inside and (launcher := first_file(folder, _LAUNCHER_NAMES)):
             yield launcher, "path"
     for folder in folders:
-        yield from ((folder / name, "debian") for name in _DEBIAN_NAMES if _is_file(folder / name))
-    if embedded and _is_file(scripts / "mpiexec"):
+        yield from ((folder / name, "debian") for name in _DEBIAN_NAMES if is_file(folder / name))
+    if embedded and is_file(scripts / "mpiexec"):
         yield scripts / "mpiexec", "embedded"
     cache = kept_folder("mpi")
     for prefix in sorted(cache.glob("[!.]*") if cache else ()):
-        if _is_file(prefix / "bin" / "mpiexec"):
+        if is_file(prefix / "bin" / "mpiexec"):
             yield prefix / "bin" / "mpiexec", "cache"
 
 
 def _probe(launcher: Path, origin: str, modules: tuple[str, ...] = ()) -> Mpi | None:
     """Identify the MPI of a launcher, None for an unknown launcher."""
     launcher = _named(launcher)
-    identity = _identify(launcher, modules)
+    identity = identify(launcher, modules)
     if identity is None:
         return None
     family, version = identity
@@ -217,18 +221,20 @@ def _named(path: Path) -> Path:
 def _sibling(program: Path, other: str) -> Path | None:
     """Find `other` beside `program`, with the same suffix: mpicc.openmpi for mpiexec.openmpi."""
     suffix = "" if program.suffix == ".hydra" else program.suffix
-    return _first_file(program.parent, (f"{other}{suffix}",))
+    return first_file(program.parent, (f"{other}{suffix}",))
 
 
-def _first_file(folder: Path, names: tuple[str, ...]) -> Path | None:
-    return next((folder / name for name in names if _is_file(folder / name)), None)
+def first_file(folder: Path, names: tuple[str, ...]) -> Path | None:
+    """Find the first of these files in a folder."""
+    return next((folder / name for name in names if is_file(folder / name)), None)
 
 
-def _is_file(path: Path) -> bool:
+def is_file(path: Path) -> bool:
+    """Is it a file that this user can see?"""
     return os.path.isfile(path)  # noqa: PTH113 (Path.is_file raises for a folder on PATH that we may not enter)
 
 
-def _identify(launcher: Path, modules: tuple[str, ...] = ()) -> tuple[str, str] | None:
+def identify(launcher: Path, modules: tuple[str, ...] = ()) -> tuple[str, str] | None:
     """Find family and version of a launcher; None for an unknown one."""
     text = _answer(launcher, "--version", modules)
     for family, pattern in _LAUNCHERS:
@@ -267,13 +273,13 @@ def _ask(program: str, option: str, modules: tuple[str, ...], size: int, mtime_n
 def _at_path(path: Path) -> Mpi:
     """Identify the MPI of a prefix, an mpicc or an mpiexec. Raises InputError."""
     if os.path.isdir(path):  # noqa: PTH112 (as in _is_file)
-        launcher = _first_file(path / "bin", _LAUNCHER_NAMES) or _first_file(path, _LAUNCHER_NAMES)
+        launcher = first_file(path / "bin", _LAUNCHER_NAMES) or first_file(path, _LAUNCHER_NAMES)
         if launcher is None:
             raise InputError(
                 f"'{path}' holds no bin/mpiexec; give the prefix of an MPI, its mpicc or its mpiexec"
             )
         return _given(launcher)
-    if not _is_file(path):
+    if not is_file(path):
         raise InputError(f"'{path}' does not exist; give the prefix of an MPI, its mpicc or its mpiexec")
     path = _named(path)
     if not path.name.startswith("mpicc"):
@@ -367,7 +373,7 @@ def _install(choice: str, family: str, folder: Path) -> Path:
         if done.code != 0:
             reason = (done.err.strip().splitlines() or ["pip says nothing"])[-1]
             raise InputError(f"{choice} could not be installed from PyPI: {reason}")
-        identity = _identify(new / "bin" / "mpiexec")
+        identity = identify(new / "bin" / "mpiexec")
         if identity is None:
             raise InputError(
                 f"{choice} was installed from PyPI but its mpiexec does not start on this machine"

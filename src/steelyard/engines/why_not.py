@@ -11,15 +11,16 @@ _WRAPPERS_READ = ("OMPI_CC", "MPICH_CC", "I_MPI_CC")  # variables with the compi
 
 
 def no_wrapper(mpi: Mpi) -> str:
-    """Say why no engine can be built for an MPI without an mpicc of its own."""
-    beside = Path(mpi.mpiexec).with_name("mpicc")
+    """Say why no engine can be built for an MPI without an mpicc of its own, an OpenSHMEM without oshcc."""
+    wrapper = {"mpi": "mpicc", "shmem": "oshcc"}[mpi.kind]
+    beside = Path(mpi.mpiexec).with_name(wrapper)
     if beside.is_file():
         return (
             f"{beside} is not of {mpi.name}, whose mpiexec is beside it, so no engine can be built; give the "
             "prefix of one MPI, whose mpiexec and mpicc belong together"
         )
     return (
-        f"{mpi.name} has no mpicc beside {mpi.mpiexec}, so no engine can be built for it; "
+        f"{mpi.name} has no {wrapper} beside {mpi.mpiexec}, so no engine can be built for it; "
         "install its development package (libopenmpi-dev, libmpich-dev)"
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
+from steelyard.base.engine_kinds import MPI, SHMEM, engine_kind
 from steelyard.base.errors import InputError
 from steelyard.base.secret import MASK
 from steelyard.plan.plan import Measure, Plan, Value
@@ -31,7 +32,7 @@ def plan_again(
             summary="",
             measure=tuple(_measure(point, campaign, factor) for point in points),
             launches=launches,
-            mpi=() if factor == "mpi" else tuple({point.mpi for point in points if point.mpi}),
+            **{kind: () if factor == kind else _libraries(points, kind) for kind in (MPI, SHMEM)},
             arms=arms,
             precision=None,
             detect=None,
@@ -39,6 +40,10 @@ def plan_again(
             seed=None,
         )
     )
+
+
+def _libraries(points: Sequence[PlannedPoint], kind: str) -> tuple[str, ...]:
+    return tuple({point.mpi for point in points if point.mpi and engine_kind(point.mpi) == kind})
 
 
 def plan_of(campaign: CampaignFile) -> Plan:
@@ -101,7 +106,7 @@ def _measure(point: PlannedPoint, campaign: CampaignFile, factor: str) -> Measur
         method=point.method or None,
         rule=point.rule or None,
         placement=None if place is None else place.words,
-        engine=None if factor == "engine" else "mpi" if point.mpi else "solo",
+        engine=None if factor == "engine" else engine_kind(point.mpi),
         params={**point.params, **point.method_params, **point.rule_params},
         omp=point.omp,
         env={

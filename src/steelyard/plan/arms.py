@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from steelyard.base.engine_kinds import engine_kind
 from steelyard.base.errors import InputError
 from steelyard.base.factors import FACTORS
 from steelyard.base.units import parse_value
@@ -11,6 +12,7 @@ from steelyard.plan.plan import Measure, Plan, Value
 from steelyard.records.campaign_file import AROUND, PlannedPoint
 
 USUAL = "-"  # of an arm: the default engine, or no such variable
+_LIBRARIES = {"mpi": "MPIs", "shmem": "OpenSHMEM libraries"}
 
 
 def read_arms(word: str) -> dict[str, tuple[Value, ...]]:
@@ -38,10 +40,10 @@ def with_arms(plan: Plan) -> Plan:
     words = tuple(dict.fromkeys(str(value) for value in values))
     if len(words) < 2:
         raise InputError(f"'arms' has one value, {factor}={','.join(words)}; give two values or more")
-    if factor == "mpi":
-        if plan.mpi:
-            raise InputError("'arms' names the MPIs; leave --mpi out")
-        return replace(plan, mpi=words)
+    if factor in _LIBRARIES:
+        if getattr(plan, factor):
+            raise InputError(f"'arms' names the {_LIBRARIES[factor]}; leave --{factor} out")
+        return replace(plan, **{factor: words})
     if factor == "engine" and len(plan.mpi) > 1:
         raise InputError("'arms' names engines for one MPI; give one with --mpi")
     return replace(plan, measure=tuple(_with_arm(one, factor, tuple(values), words) for one in plan.measure))
@@ -80,7 +82,9 @@ def arm_of(point: PlannedPoint, factor: str | None) -> str | None:
     """Find the arm of a test case; None if the factor does not apply, as an MPI to local ops."""
     if factor is None:
         return None
-    if factor in ("mpi", "engine"):
+    if factor in _LIBRARIES:
+        return point.mpi if engine_kind(point.mpi) == factor else None
+    if factor == "engine":
         return point.mpi  # an engine of the user is an MPI of its own
     if factor == "placement":
         return point.placement.text if point.placement else "default"

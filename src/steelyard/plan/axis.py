@@ -39,7 +39,7 @@ _READERS: Mapping[str, Callable[[str], object]] = {
     "threads": partial(parse_counts, what="threads"),
     "thread_level": _check_levels,
 }
-_LISTS = (*_READERS, "ops", "method", "mpi")  # keys whose texts are lists, `a,b`
+_LISTS = (*_READERS, "ops", "method", "mpi", "shmem")  # keys whose texts are lists, `a,b`
 
 
 @contextmanager

@@ -1,10 +1,11 @@
-"""The engine that a plan needs, and whether it has the clock that the plan asks for."""
+"""The engines that a plan needs, and whether it has the clock that the plan asks for."""
 
 from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping
 
+from steelyard.base.engine_kinds import SHMEM
 from steelyard.base.errors import InputError
 from steelyard.engines.description import Description, Op, by_name
 from steelyard.plan.plan import Measure, Plan, nearest
@@ -22,11 +23,23 @@ def needs_mpi(plan: Plan, solo: Description, cores: int = 2) -> bool:
     )
 
 
+def needs_shmem(plan: Plan) -> bool:
+    """Does any measure of the plan need an OpenSHMEM: an op of it, or a pattern that begins as one?"""
+    return any(measure.engine == SHMEM or any(map(_is_of_shmem, measure.ops)) for measure in plan.measure)
+
+
+def _is_of_shmem(pattern: str) -> bool:
+    return pattern.startswith(f"{SHMEM}.")
+
+
 def _measure_needs_mpi(measure: Measure, known: Mapping[str, Op], cores: int) -> bool:
     """Does the measure need an MPI? `known`: the ops of the solo engine by name."""
+    if measure.engine == SHMEM or (measure.engine is None and all(map(_is_of_shmem, measure.ops))):
+        return False
     families = {name.partition(".")[0] for name in known}
     if measure.engine == "mpi" or any(
-        pattern not in known and pattern.partition(".")[0] not in families for pattern in measure.ops
+        pattern not in known and not _is_of_shmem(pattern) and pattern.partition(".")[0] not in families
+        for pattern in measure.ops
     ):
         return True
     if max(hosts_of(measure) or (1,)) > 1:

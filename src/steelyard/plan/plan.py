@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from steelyard.base.engine_kinds import KINDS
 from steelyard.base.errors import InputError, naming
 from steelyard.base.foreign import shortened
 from steelyard.base.product import MOST_LAUNCHES
@@ -40,8 +41,8 @@ _CHECKED = ("ops", *_AXES, "rule", "params", "omp", "env")
 # Keys of a plan that are texts, lists or tables of them; those that are times.
 _PERCENTAGES = ("precision", "detect")
 _TIMES = ("time_budget", "spread", "hang_after")
-_TEXTS = ("include", "mpi", "launcher", "stage", "arms", "clock", "sync", "arrivals")
-_MAY_BE_NONE = ("include", "mpi", "arms")  # empty by default
+_TEXTS = ("include", "mpi", "shmem", "launcher", "stage", "arms", "clock", "sync", "arrivals")
+_MAY_BE_NONE = ("include", "mpi", "shmem", "arms")  # empty by default
 
 
 class MeasureError(InputError, ValueError):
@@ -62,7 +63,7 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     rule: str | None = None
     placement: PlanAxis | None = None  # "each", "0,1;0,2": launches with these places of ranks and threads
     engine: str | None = (
-        None  # "solo", "mpi"; None: without MPI for ops on one rank and messages that need none
+        None  # "solo", "mpi", "shmem"; None: without MPI for ops on one rank and messages that need none
     )
     params: Mapping[str, Value | tuple[Value, ...]] = {}
     omp: Mapping[str, str | tuple[str, ...]] = {}  # settings of OpenMP: launches for each
@@ -86,8 +87,8 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
             check_variable(name, words_of(words))
         check_modules(words_of(self.modules))
         check_wrappers(words_of(self.wrapper))
-        if self.engine not in (None, "solo", "mpi"):
-            raise ValueError("engine is 'solo' or 'mpi'")
+        if self.engine not in (None, *KINDS):
+            raise ValueError("engine is 'solo', 'mpi' or 'shmem'")
 
 
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):
@@ -103,6 +104,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     time_budget: str | None = None
     spread: str | None = None  # launches begin evenly over this time; waits do not count for the budget
     mpi: tuple[str, ...] = ()  # names or paths; none: the default
+    shmem: tuple[str, ...] = ()  # the same of OpenSHMEM libraries
     launcher: str | None = None  # for ranks; None: that of the allocation, or the MPI's own
     stage: str | None = None  # a folder of each host's own, to which engines are copied
     arms: Mapping[str, tuple[Value, ...]] = {}  # a factor and its values: measured as neighbours
@@ -204,7 +206,7 @@ def _listed(document: dict[str, Any]) -> dict[str, Any]:
             return table
         return table | {key: [name.strip() for name in names.split(",")]}
 
-    document = with_list(with_list(document, "mpi"), "include")
+    document = with_list(with_list(with_list(document, "mpi"), "shmem"), "include")
     measures = document.get("measure")
     if isinstance(measures, list):
         document = document | {"measure": [with_list(one, "ops") for one in measures]}

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from steelyard.base.engine_kinds import MPI, SHMEM, SOLO, engine_kind
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.product import MOST_LAUNCHES, check_test_cases, product_of
@@ -31,6 +32,7 @@ from steelyard.records.kinds import FAULT, WORK
 from steelyard.system.openmp import omp_axis
 from steelyard.system.topology import NOWHERE, Topology
 
+_NAMES = {MPI: "MPI", SHMEM: "OpenSHMEM"}  # what kinds of engine run with
 CROWDED_METHOD = "barrier"  # of collectives with more ranks than cores
 _WORK_PARAMS = ("work_us", "skew_us")  # the amount of work in an op
 
@@ -123,16 +125,19 @@ def _check_limit(number: int, most: int, what: str, remedy: str) -> None:
 def resolve(
     plan: Plan, ops: Ops, mpis: Sequence[str], cores: int, topology: Topology = NOWHERE
 ) -> tuple[PlannedPoint, ...]:
-    """Make all points of a plan. `mpis`: names of those that take part; `cores`: how many this process may
-    use.
+    """Make all points of a plan. `mpis`: names of those that take part, and of OpenSHMEM libraries; `cores`:
+    how many this process may use.
 
-    `_needs_no_mpi` chooses the ops for the engine without MPI. `topology` is the origin of placements, if a
+    `_engine_for` chooses the engine of an op. `topology` is the origin of placements, if a
     plan names any. Raises InputError.
     """
     factor = factor_of(plan)
     plan = with_arms(plan)
     if (plan.seed or 0) > (most := ops.limits.seed - MOST_LAUNCHES):
         raise InputError(f"the seed {plan.seed} is more than an engine can hold; give at most {most}")
+    libraries: dict[str, list[str | None]] = {SOLO: [None]}
+    for mpi in mpis:
+        libraries.setdefault(engine_kind(mpi), []).append(mpi)
     points: dict[tuple[Any, ...], PlannedPoint] = {}
     tried = itertools.count(1)
     for number, measure in enumerate(plan.measure):
@@ -149,7 +154,8 @@ def resolve(
                 unused -= rows.keys()
                 known |= rows.keys()
                 suited.add(method)
-                is_solo = _needs_no_mpi(measure, op, team, ops, place)
+                kind = _engine_for(measure, op, team, ops, place)
+                is_solo = kind == SOLO
                 values = [_fitting(op, size) | given for given in _params(measure, name, rows, team.ranks)]
                 levels = (None,) if is_solo else _thread_levels(measure, op)
                 shared = PlannedPoint(
@@ -165,7 +171,7 @@ def resolve(
                     beside=number if measure.beside else None,
                     first=measure.first,
                 )
-                for point in _cases(measure, shared, ops, values, (None,) if is_solo else mpis, levels):
+                for point in _cases(measure, shared, ops, values, libraries[kind], levels):
                     check_test_cases(next(tried))
                     if any(is_excluded(point, out) for out in measure.exclude):
                         continue
@@ -275,22 +281,27 @@ def _reference(point: PlannedPoint, op: Op, reference: Op, number: int) -> Plann
     return msgspec.structs.replace(point, point=number, op=reference.name, bytes=0, params=params)
 
 
-def _needs_no_mpi(measure: Measure, op: Op, team: Team, ops: Ops, place: Placement | None) -> bool:
-    """Does a point go to the engine without MPI? The measure decides, else an op that can, on one rank or
-    between two of one host, because then no MPI interferes. Raises InputError.
+def _engine_for(measure: Measure, op: Op, team: Team, ops: Ops, place: Placement | None) -> str:
+    """Choose the kind of engine for a point: that of the measure; else without a library what can be, on one
+    rank or between two of one host, because then no library interferes; else that of the op. Raises
+    InputError.
     """
-    if (team.hosts or 1) > 1 or (place is not None and place.hosts):
-        if measure.engine == "solo":
-            where = place.text if place is not None else team.hosts
-            raise InputError(
-                f"{op.name} without MPI is on the host of this process, not on {where}; leave one of both out"
-            )
-        return False
-    if measure.engine is None:
-        return op.name in ops.solo and (team.ranks == 1 or op.class_ == "p2p")
-    if measure.engine == "solo" and op.name not in ops.solo:
-        raise InputError(f"{op.name} cannot run without MPI; leave --engine solo out")
-    return measure.engine == "solo"
+    of_hosts = (team.hosts or 1) > 1 or (place is not None and bool(place.hosts))
+    asked = measure.engine
+    if asked == SOLO and of_hosts:
+        where = place.text if place is not None else team.hosts
+        raise InputError(
+            f"{op.name} without MPI is on the host of this process, not on {where}; leave one of both out"
+        )
+    own = SHMEM if op.name in ops.shmem and op.name not in (ops.mpi or ops.solo) else MPI
+    if asked is not None:
+        is_able = op.name in ops.solo or asked == own
+        if not is_able:
+            raise InputError(f"{op.name} cannot run without {_NAMES[own]}; leave --engine {asked} out")
+        return asked
+    if op.name in ops.solo and not of_hosts and (team.ranks == 1 or op.class_ == "p2p"):
+        return SOLO
+    return own
 
 
 def _axes(

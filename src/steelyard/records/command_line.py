@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from steelyard.base.engine_kinds import engine_kind
 from steelyard.base.foreign import visible
 from steelyard.base.secret import MASK, masked_words
 from steelyard.base.units import format_values
@@ -77,8 +78,8 @@ def alone(campaign: CampaignFile, point: PlannedPoint, mpi: JobMpi | None) -> st
     options: dict[str, Given] = {
         "bytes": str(point.bytes) if is_sized else None,
         "-n": str(point.ranks) if mpi is not None or point.ranks > 1 else None,
-        "mpi": None if mpi is None else mpi.mpiexec if "/" in mpi.name else mpi.name,
-        "engine": ("solo" if mpi is None else "mpi") if engines else None,
+        **({} if mpi is None else {engine_kind(mpi.name): mpi.mpiexec if "/" in mpi.name else mpi.name}),
+        "engine": engine_kind(mpi.name if mpi else None) if engines else None,
         "hosts": None if point.hosts is None else str(point.hosts),
         "placement": None if point.placement is None else point.placement.words,
         "threads": str(point.threads) if point.threads > 1 else None,

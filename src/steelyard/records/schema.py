@@ -64,6 +64,17 @@ class LaunchMpi(_Part, frozen=True):
     unknown: tuple[Name, ...] = ()  # variables of the environment that it has no control variable for
 
 
+class LaunchShmem(_Part, frozen=True):
+    """The OpenSHMEM library that the engine ran with, in its own words; `heap` is the size of the symmetric
+    heap that the environment asks for.
+    """
+
+    library: Text
+    version: Name = ""  # of the standard
+    thread_level: Name = ""
+    heap: Text | None = None
+
+
 class Clock(_Part, frozen=True):
     """A timer: the cost of one reading and its smallest step, both in ns."""
 
@@ -216,6 +227,7 @@ class Launch(_Record, frozen=True, tag="launch"):
     places: tuple[Place, ...]
     build: dict[Name, Any] = {}
     mpi: LaunchMpi | None = None
+    shmem: LaunchShmem | None = None
     seed: Seed = 0
     core: Core | None = None
     yield_: Name = field(name="yield", default="real")
@@ -417,8 +429,9 @@ class Watch(_Record, frozen=True, tag="watch"):
 
     `processes` are those outside the launch that used most CPU time, the busiest first. `cost_ns` is the cost
     of looking. `load` is the mean of the last minute, when the launch began and when it ended. `ending` is
-    what went wrong after the last test case had ended, as in MPI_Finalize. `stopped`: the package ended it,
-    because the time was over.
+    what went wrong after the last test case had ended, as in MPI_Finalize; `remark` the same of a crash in
+    shmem_finalize, in which some libraries always crash. `stopped`: the package ended it, because the time
+    was over.
     """
 
     host: Name
@@ -428,6 +441,7 @@ class Watch(_Record, frozen=True, tag="watch"):
     load: tuple[Amount, ...] = ()
     processes: tuple[Busy, ...] = ()
     ending: Name | None = None
+    remark: Name | None = None
     stopped: bool = False
     complaints: dict[Name, Name] = {}  # what the launch said of variables of `Job.given`: {name: line}
 

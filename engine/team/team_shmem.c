@@ -1,0 +1,285 @@
+/* A team over OpenSHMEM alone. Its messages are puts and flags in symmetric memory: each rank has a slot for
+ * every other one, which the sender fills and the receiver empties, in pieces where a message is longer.
+ * Ranks call the team's functions in one order, so what comes next from a rank is what is waited for. */
+#include "team/team_shmem.h"
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/wait.h"
+#include "team/hosts.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+const char team_kind[] = "shmem";
+double (*const team_wtime)(void) = NULL;
+
+enum {
+    SLOT = 4096,
+    PIECE = SLOT - (int)sizeof(uint64_t),
+    PAGE = 4096,
+    NUMBER_SHIFT = 32, /* in a flag: the number of the piece, above the bytes of the whole message */
+};
+
+struct slot {
+    uint64_t full; /* a flag: the piece that came last */
+    char data[PIECE];
+};
+
+struct own {
+    struct slot *slots;        /* symmetric: [the rank that sends to this one] */
+    uint64_t *emptied;         /* symmetric: [rank]: the flag of this rank's last piece that it has taken */
+    uint64_t *sent, *received; /* [rank]: the flags of the last pieces */
+    void *memory;              /* symmetric: of ops */
+    size_t memory_bytes;
+    int thread_level;
+};
+
+static const struct {
+    const char *name, *constant;
+    int level;
+} levels[] = {{"single", "SHMEM_THREAD_SINGLE", SHMEM_THREAD_SINGLE},
+              {"funneled", "SHMEM_THREAD_FUNNELED", SHMEM_THREAD_FUNNELED},
+              {"serialized", "SHMEM_THREAD_SERIALIZED", SHMEM_THREAD_SERIALIZED},
+              {"multiple", "SHMEM_THREAD_MULTIPLE", SHMEM_THREAD_MULTIPLE}};
+enum { LEVELS = sizeof levels / sizeof levels[0] };
+
+/* The row of a level by its name; -1: there is none. */
+static int level_named(const char *name)
+{
+    for (int i = 0; i < LEVELS; ++i)
+        if (strcmp(name, levels[i].name) == 0)
+            return i;
+    return -1;
+}
+
+/* The highest row that a provided level reaches. */
+static int level_reached(int level)
+{
+    int at = 0;
+    while (at < LEVELS - 1 && levels[at].level != level)
+        ++at;
+    return at;
+}
+
+int team_threads_allowed(const char *op, int threads)
+{
+    int level = SHMEM_THREAD_SINGLE;
+    shmem_query_thread(&level);
+    return threads == 1 || level == SHMEM_THREAD_MULTIPLE
+               ? 0
+               : err_say(ERR_UNSUPPORTED,
+                         "%s calls OpenSHMEM from %d threads at once, and this launch was provided %s; give "
+                         "--thread-level multiple, or take a library that provides it",
+                         op, threads, levels[level_reached(level)].constant);
+}
+
+static int64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* ---- symmetric memory -------------------------------------------------------------------------------- */
+
+/* The variables that set the size of the heap: of OpenSHMEM 1.4, and of Open MPI before that. */
+static const char *const heap_variables[] = {"SHMEM_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE"};
+
+static const char *heap_size(void)
+{
+    const char *first = getenv(heap_variables[0]);
+    return first ? first : getenv(heap_variables[1]);
+}
+
+static int heap_too_small(size_t bytes)
+{
+    const char *size = heap_size();
+    return err_say(ERR_NOMEM,
+                   "the symmetric heap has no room for %zu bytes: its size is %s; set %s to more, as in "
+                   "--env %s=2G",
+                   bytes, size ? size : "the library's own", heap_variables[0], heap_variables[0]);
+}
+
+int team_symmetric(const struct team *team, size_t bytes, void **memory)
+{
+    struct own *own = team->own;
+    *memory = own->memory;
+    if (bytes <= own->memory_bytes)
+        return 0;
+    if (own->memory)
+        shmem_free(own->memory);
+    own->memory = *memory = shmem_align(PAGE, bytes);
+    own->memory_bytes = own->memory ? bytes : 0;
+    return own->memory ? 0 : heap_too_small(bytes);
+}
+
+static int take_slots(struct own *own, int size)
+{
+    const size_t ranks = (size_t)size;
+    own->slots = shmem_calloc(ranks, sizeof *own->slots);
+    own->emptied = own->slots ? shmem_calloc(ranks, sizeof *own->emptied) : NULL;
+    own->sent = calloc(ranks, sizeof *own->sent);
+    own->received = calloc(ranks, sizeof *own->received);
+    if (!own->emptied)
+        return heap_too_small(ranks * sizeof *own->slots);
+    return own->sent && own->received ? 0 : err_say(ERR_NOMEM, "no memory for the team");
+}
+
+/* ---- its life ---------------------------------------------------------------------------------------- */
+
+int team_open(struct team *team, const char *thread_level, int ranks)
+{
+    (void)ranks; /* its launcher has started them */
+    const int wanted = level_named(thread_level);
+    if (wanted < 0)
+        return err_say(ERR_INPUT, "'%s' is no thread level; use single, funneled, serialized or multiple",
+                       thread_level);
+    struct own *own = calloc(1, sizeof *own);
+    if (!own)
+        return err_say(ERR_NOMEM, "no memory for the team");
+    *team = (struct team){.own = own, .size = 1, .init_begin_ns = monotonic_ns()};
+    if (shmem_init_thread(levels[wanted].level, &own->thread_level) != 0)
+        return err_say(ERR_SYSTEM, "shmem_init_thread failed; run with the launcher of this library");
+    team->init_end_ns = monotonic_ns();
+    team->rank = shmem_my_pe();
+    team->size = shmem_n_pes();
+    if (level_reached(own->thread_level) < wanted)
+        return err_say(ERR_UNSUPPORTED,
+                       "thread level %s was asked for, this OpenSHMEM gives %s; use a lower one",
+                       thread_level, levels[level_reached(own->thread_level)].name);
+    int err = take_slots(own, team->size);
+    shmem_barrier_all(); /* or a message may come before there is room for it */
+    return err ? err : hosts_open(team);
+}
+
+int team_close(struct team *team)
+{
+    struct own *own = team->own;
+    hosts_close(team);
+    if (own->memory)
+        shmem_free(own->memory);
+    shmem_free(own->emptied);
+    shmem_free(own->slots);
+    free(own->sent);
+    free(own->received);
+    free(own);
+    const int64_t begin = monotonic_ns();
+    shmem_finalize();
+    team->finalize_ns = monotonic_ns() - begin;
+    return 0;
+}
+
+void team_abort(const struct team *team, int code)
+{
+    (void)team;
+    shmem_global_exit(code);
+    _exit(code);
+}
+
+/* ---- messages ---------------------------------------------------------------------------------------- */
+
+static uint64_t number_of(uint64_t flag)
+{
+    return flag >> NUMBER_SHIFT;
+}
+
+/* The flag of the piece after that of `flag`. Numbers begin anew after 2^32. */
+static uint64_t flag_after(uint64_t flag, size_t bytes)
+{
+    return (number_of(flag) + 1) << NUMBER_SHIFT | (uint64_t)bytes;
+}
+
+/* Until the flag is another than `old`. The library is asked, for it may have to bring the message. */
+static void await_change(uint64_t *flag, uint64_t old)
+{
+    int looks = 0;
+    while (!shmem_uint64_test(flag, SHMEM_CMP_NE, old))
+        wait_a_little(&looks);
+}
+
+int team_send(const struct team *team, int to, const void *data, size_t bytes)
+{
+    struct own *own = team->own;
+    size_t sent = 0;
+    if (bytes >> NUMBER_SHIFT)
+        return err_say(ERR_SYSTEM, "a message of the team has %zu bytes, which are too many", bytes);
+    do {
+        const size_t piece = bytes - sent < PIECE ? bytes - sent : PIECE;
+        const uint64_t flag = flag_after(own->sent[to], bytes);
+        for (uint64_t last; (last = own->emptied[to]) != own->sent[to];)
+            await_change(&own->emptied[to], last);
+        if (piece > 0) {
+            shmem_putmem(own->slots[team->rank].data, (const char *)data + sent, piece, to);
+            shmem_fence();
+        }
+        shmem_uint64_p(&own->slots[team->rank].full, flag, to);
+        own->sent[to] = flag;
+        sent += piece;
+    } while (sent < bytes);
+    return 0;
+}
+
+int team_recv(const struct team *team, int from, void *data, size_t bytes)
+{
+    struct own *own = team->own;
+    struct slot *slot = &own->slots[from];
+    size_t received = 0;
+    do {
+        const size_t piece = bytes - received < PIECE ? bytes - received : PIECE;
+        const uint64_t flag = flag_after(own->received[from], bytes);
+        await_change(&slot->full, own->received[from]);
+        if (slot->full != flag)
+            return err_say(ERR_SYSTEM, "rank %d waits for %zu bytes from rank %d, which sends %llu",
+                           team->rank, bytes, from, (unsigned long long)(uint32_t)slot->full);
+        if (piece > 0)
+            memcpy((char *)data + received, slot->data, piece);
+        own->received[from] = flag;
+        shmem_uint64_p(&own->emptied[team->rank], flag, from);
+        received += piece;
+    } while (received < bytes);
+    return 0;
+}
+
+int team_library_barrier(const struct team *team)
+{
+    (void)team;
+    shmem_barrier_all();
+    return 0;
+}
+
+/* ---- what it is -------------------------------------------------------------------------------------- */
+
+static void describe(struct json *j, const struct own *own)
+{
+    char version[16];
+    snprintf(version, sizeof version, "%d.%d", SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
+    json_string(j, "mpi", NULL);
+    json_open(j, "shmem", '{');
+    json_string(j, "library", SHMEM_VENDOR_STRING);
+    json_string(j, "version", version);
+    if (own) {
+        json_string(j, "thread_level", levels[level_reached(own->thread_level)].name);
+        json_string(j, "heap", heap_size());
+    }
+    json_close(j, '}');
+}
+
+void team_describe(struct json *j)
+{
+    describe(j, NULL);
+}
+
+void team_record(const struct team *team, struct json *j)
+{
+    describe(j, team->own);
+}
+
+void team_queues(const struct team *team, struct json *j)
+{
+    (void)team, (void)j;
+}

@@ -121,6 +121,7 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("run quick --bytes 8 --param a=1", ("--bytes and --param cannot be given with a plan", "quick.toml")),
     ("run quick self.empty", ("self.empty cannot be given with a plan",)),
     ("run", ("run what? Give ops, patterns, a plan or --like",)),
+    ("run latency", ("there is no op 'latency'", "did you mean 'mpi.pingpong' or 'mem.latency'?")),
     ("run quik", ("there is no op and no plan 'quik'", "did you mean the plan 'quick'?")),
     ("run osu_latency", ("a test of another suite and no op", "type: steelyard run --like osu_latency")),
     (

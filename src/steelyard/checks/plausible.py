@@ -11,7 +11,6 @@ from steelyard.results.roofs import STREAM_COPY
 from steelyard.results.row import Row
 
 _BEYOND = 1.5  # times the roof: noise between two rows of a campaign is seldom larger
-_LAUNCHES = 3  # of a row at least: one launch may have found the cores near each other and the roof's far
 _COPIES = ("mem.copy", STREAM_COPY)  # whatever moves bytes contains one
 _FLAG, _LINE = "shm.flag", 64  # a message hands one cache line over at least; a longer one has faster ways
 
@@ -36,8 +35,7 @@ def above_roof(seen: Evidence) -> str | None:
 
 def _contains_roof(row: Row) -> bool:
     roof = row.get(Roof).roof
-    is_contained = roof in _COPIES or (roof == _FLAG and row.bytes <= _LINE)
-    return is_contained and row.launch_count >= _LAUNCHES
+    return roof in _COPIES or (roof == _FLAG and row.bytes <= _LINE)
 
 
 def _roof_words(row: Row) -> str:

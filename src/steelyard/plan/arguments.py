@@ -66,6 +66,19 @@ def asked_plan(
     return _around(_changed(read_plan(named), named, what, given, params), named, around)
 
 
+# What people call a measurement -> the ops that make it, the likeliest first.
+_CALLED = {
+    "latency": ("mpi.pingpong", "mem.latency"),
+    "bw": ("mpi.bandwidth", "mem.stream.triad"),
+    "throughput": ("mpi.bandwidth", "mem.stream.triad"),
+    "bandwidth": ("mpi.bandwidth", "mem.stream.triad"),
+    "rma": ("mpi.put", "mpi.get"),
+    "one-sided": ("mpi.put", "mpi.get"),
+    "collectives": ("mpi.allreduce", "mpi.bcast"),
+    "p2p": ("mpi.pingpong", "mpi.bandwidth"),
+}
+
+
 def _check_words(ops: Sequence[str]) -> None:
     """Raise InputError for a word that probably means another suite's test, or a plan."""
     for word in ops:
@@ -80,6 +93,9 @@ def _check_words(ops: Sequence[str]) -> None:
             raise InputError(f"'{word}' is a test of another suite and no op; type: {how}{own}")
         if word.lower() in {*groups(), *KERNELS}:
             find_like(word)
+        if meant := _CALLED.get(word.lower()):
+            names = " or ".join(f"'{name}'" for name in meant)
+            raise InputError(f"there is no op '{word}'; did you mean {names}?")
         if close := difflib.get_close_matches(word, shipped_plans(), n=1):
             raise InputError(f"there is no op and no plan '{word}'; did you mean the plan '{close[0]}'?")
 

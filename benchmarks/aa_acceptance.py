@@ -19,7 +19,7 @@ from typing import Any
 
 from scipy.stats import binomtest
 
-from steelyard.accept import NOT_WELL, Acceptance, accept
+from steelyard.judges.accept import NOT_WELL, Acceptance, accept
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/helpers"))
 

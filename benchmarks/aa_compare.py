@@ -39,16 +39,16 @@ from steelyard.campaign.folder import open_folder
 from steelyard.campaign.jobs import CampaignSetup, setup_for
 from steelyard.campaign.run import run_campaign
 from steelyard.cli.run import RunOptions, planned
-from steelyard.compare.answer import FALSE_ALARM, FASTER, MARGIN, SAME, SLOWER, Question
-from steelyard.compare.arms import Rivals, rivals_by, rivals_of
-from steelyard.compare.verdicts import Verdicts, compare
 from steelyard.engines.mpi import choose_mpi
+from steelyard.judges.compare.answer import FALSE_ALARM, FASTER, MARGIN, SAME, SLOWER, Question
+from steelyard.judges.compare.arms import Rivals, rivals_by, rivals_of
+from steelyard.judges.compare.verdicts import Verdicts, compare
 from steelyard.plan.plan import Plan
 from steelyard.plan.resolve import resolve
 from steelyard.results.row import Row, has_time
 from steelyard.results.rows import results
-from steelyard.stats.sittings import compare_sittings
-from steelyard.stats.swaps import compare_arms
+from steelyard.stats.paired_permutation import compare_arms
+from steelyard.stats.unpaired import compare_sittings
 from steelyard.system.machine import read_machine
 from steelyard.system.process import run
 

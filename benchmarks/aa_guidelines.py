@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from steelyard.guidelines.table import COMPOSITION, GUIDELINES, IRREGULAR
-from steelyard.guidelines.verdicts import (
+from steelyard.judges.guidelines.table import COMPOSITION, GUIDELINES, IRREGULAR
+from steelyard.judges.guidelines.verdicts import (
     HOLDS,
     TOLERANCE,
     VIOLATED,

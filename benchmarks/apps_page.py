@@ -15,21 +15,21 @@ from pathlib import Path
 
 import numpy as np
 
+from steelyard.analyses.halo_exchange.model import Exchanges, ExchangeWay, exchanges_of, other_ways
+from steelyard.analyses.halo_exchange.tables import exchange_names, exchange_sheets, way_words
+from steelyard.analyses.phases.model import STREAM, PhaseRoofs, phase_roofs_of
+from steelyard.analyses.rma_support.model import functionality_of
+from steelyard.analyses.rma_support.tables import functionality_sheets
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_rate, format_time
-from steelyard.models.exchanges import Exchanges, ExchangeWay, exchanges_of, other_ways
-from steelyard.models.functionality import functionality_of
-from steelyard.models.roofs import STREAM, PhaseRoofs, phase_roofs_of
+from steelyard.render.sheet import NUMBER, Sheet
 from steelyard.report.setting_words import machine_words
 from steelyard.results.facets import Rate
 from steelyard.results.load import Measured, load
 from steelyard.results.row import Row
 from steelyard.results.rows import rows_of
 from steelyard.results.states import shared_by
-from steelyard.show.exchange_sheets import exchange_names, exchange_sheets, way_words
-from steelyard.show.functionality_sheets import functionality_sheets
-from steelyard.show.labels import Fact, Facts, count_fact, labels_of, param_facts
-from steelyard.show.sheet import NUMBER, Sheet
+from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, param_facts
 
 _ABOUT = (
     "# Proxy applications by exchange\n\n"

@@ -19,8 +19,8 @@ from coverage_table import LAST, Held, row_of, states_row, table
 
 from steelyard.stats.change_points import find_changes
 from steelyard.stats.night import screen_tonight
-from steelyard.stats.sittings import compare_sittings
-from steelyard.stats.swaps import compare_arms
+from steelyard.stats.paired_permutation import compare_arms
+from steelyard.stats.unpaired import compare_sittings
 
 CASES, SLOWED, SLOWER = 20, 4, 1.1
 TRUTH = np.where(np.arange(CASES) < SLOWED, math.log(SLOWER), 0.0)

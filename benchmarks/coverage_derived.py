@@ -18,8 +18,8 @@ from coverage_table import LAST, Held, held_by, row_of, states_row, table
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from steelyard.models.overlap import overlap_of
-from steelyard.models.scaling import ScalingCurve, scaling_curves
+from steelyard.analyses.overlap.model import overlap_of
+from steelyard.analyses.scaling.model import ScalingCurve, scaling_curves
 from steelyard.records.kinds import KERNEL
 from steelyard.results.facets import Rate
 from steelyard.results.mode_cause import blame

@@ -16,8 +16,8 @@ import numpy as np
 from coverage_derived import Floats, launches_of, noise
 from coverage_table import LAST, Held, held_by, row_of, states_row, table
 
-from steelyard.models.growth import growths_of
-from steelyard.models.loggp import log_models
+from steelyard.analyses.growth.model import growths_of
+from steelyard.analyses.loggp.model import log_models
 from steelyard.records.kinds import COLLECTIVE, LATENCY, MPI
 from steelyard.results.row import Row
 from steelyard.stats import Interval, launch_interval

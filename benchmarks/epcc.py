@@ -40,7 +40,7 @@ from msgspec import Struct
 from steelyard.campaign.folder import open_folder
 from steelyard.campaign.jobs import CampaignSetup
 from steelyard.campaign.run import run_campaign
-from steelyard.checks.interference import neighbour_words
+from steelyard.diagnostics.results.interference import neighbour_words
 from steelyard.engines.build import describe, solo_engine
 from steelyard.engines.description import ops_of
 from steelyard.launch.command import plan_launch

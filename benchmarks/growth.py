@@ -17,9 +17,9 @@ import tempfile
 import threading
 from pathlib import Path
 
+from steelyard.analyses.growth.normal_form import fit_normal_form, predict
 from steelyard.base.units import format_time
 from steelyard.results.rows import results
-from steelyard.stats import fit_normal_form, predict
 from steelyard.validate.design import TRUTH, SimulatedMachine, Simulation
 from steelyard.validate.simulator import Simulator, find_simulator, simulate
 

@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from apps_page import place_lines, sheet_table, table
 
-from steelyard.guidelines.sheets import case_sheet, guideline_sentences
-from steelyard.guidelines.verdicts import (
+from steelyard.judges.guidelines.tables import case_sheet, guideline_sentences
+from steelyard.judges.guidelines.verdicts import (
     CANNOT_TELL,
     HOLDS,
     VIOLATED,

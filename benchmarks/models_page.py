@@ -24,17 +24,18 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from apps_page import place_lines, sheet_table
 
-from steelyard.models.algorithms import LEAST_RANKS
-from steelyard.models.made import Made
+from steelyard.analyses.analysis import Made
+from steelyard.analyses.broadcast_algorithm.model import LEAST_RANKS
+from steelyard.analyses.registry import ANALYSES
 from steelyard.results.load import Measured, load
 from steelyard.results.rows import rows_of
-from steelyard.show.model_sheets import MODEL_TABLES
 
 _ABOUT = (
     "# Models of MPIs\n\n"
     "This page models the cost of messages and broadcasts under the MPIs of one machine. "
     "`benchmarks/models_page.py` wrote it from the results folders of\n\n"
 )
+_ANALYSES = {analysis.key: analysis for analysis in ANALYSES}
 # A model's key: the heading of its section, what it says, how many ranks with a core each it needs (0: few).
 _SECTIONS = {
     "messages": (
@@ -78,7 +79,7 @@ def page(folders: Sequence[Path]) -> Iterator[str]:
         sheets = [
             (folder.name, sheet)
             for folder, one in zip(folders, made, strict=True)
-            for sheet in MODEL_TABLES[key](one)
+            for sheet in _ANALYSES[key].tables_of(one)
         ]
         if sheets:
             yield f"## {title}\n"

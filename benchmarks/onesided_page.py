@@ -23,8 +23,7 @@ from pathlib import Path
 import numpy as np
 from apps_page import table
 
-from steelyard.base.plural import counted
-from steelyard.models.functionality import (
+from steelyard.analyses.rma_support.model import (
     BROKEN,
     OUTCOMES,
     UNSUPPORTED,
@@ -33,6 +32,7 @@ from steelyard.models.functionality import (
     is_one_sided,
     outcome_of,
 )
+from steelyard.base.plural import counted
 from steelyard.report.setting_words import machine_words
 from steelyard.results.load import Measured, load
 from steelyard.results.row import Row

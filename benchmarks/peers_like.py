@@ -25,9 +25,9 @@ from pathlib import Path
 from steelyard.base.units import format_bytes, parse_sizes
 from steelyard.engines.build import mpi_engine
 from steelyard.engines.mpi import choose_mpi, scripts_folder
+from steelyard.export.suite_tests import IMB, OSU
 from steelyard.launch.command import plan_launch
 from steelyard.launch.request import LaunchRequest
-from steelyard.models.theirs import IMB, OSU
 from steelyard.plan.suites import SUITES, Like
 from steelyard.stats import launch_interval
 from steelyard.system.machine import read_machine

@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from steelyard.accept import CANNOT_TELL, NOT_WELL, Weighed
-from steelyard.accept.alike import BETWEEN, CORE, HOST, LINK, Alike
-from steelyard.accept.criterion import Candidate, Finding
-from steelyard.accept.places import cores, hosts, links
+from steelyard.judges.accept import CANNOT_TELL, NOT_WELL, Weighed
+from steelyard.judges.accept.criterion import Candidate, Finding
+from steelyard.judges.accept.peer_groups import BETWEEN, CORE, HOST, LINK, Alike
+from steelyard.judges.accept.places import cores, hosts, links
 from steelyard.records.campaign_file import CampaignFile
 from steelyard.results.load import Measured
-from steelyard.stats import sisters
+from steelyard.stats import peer_outliers as sisters
 
 CRITERIA = {CORE: cores, HOST: hosts, LINK: links}
 SLOWER = (1.05, 1.10, 1.25)

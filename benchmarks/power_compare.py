@@ -26,13 +26,13 @@ import numpy as np
 from coverage_derived import Floats
 from coverage_table import table
 
-from steelyard.compare.answer import FASTER, SAME, SLOWER, Answer, Question
-from steelyard.compare.arms import Rivals, rivals_by
-from steelyard.compare.contrasts import answers_of
+from steelyard.judges.compare.answer import FASTER, SAME, SLOWER, Answer, Question
+from steelyard.judges.compare.arms import Rivals, rivals_by
+from steelyard.judges.compare.contrasts import answers_of
 from steelyard.results.row import has_time
 from steelyard.results.rows import results
-from steelyard.stats.sittings import compare_sittings
-from steelyard.stats.swaps import compare_arms
+from steelyard.stats.paired_permutation import compare_arms
+from steelyard.stats.unpaired import compare_sittings
 
 EFFECTS = (0.05, 0.10)
 LARGER = (0.05, 0.10, 0.20, 0.50)  # folders want more

@@ -23,11 +23,11 @@ from coverage_derived import Floats
 from coverage_table import table
 from scipy.stats import norm
 
-from steelyard.compare.answer import CANNOT_TELL, Answer, Question
-from steelyard.compare.contrasts import answers_of
+from steelyard.judges.compare.answer import CANNOT_TELL, Answer, Question
+from steelyard.judges.compare.contrasts import answers_of
 from steelyard.stats import Estimate, launch_interval
 from steelyard.stats.looks import compare_looks, looks_until
-from steelyard.stats.swaps import compare_arms
+from steelyard.stats.paired_permutation import compare_arms
 
 SCATTER = 0.03  # of launches
 MOST = 137  # launches, the twelfth look

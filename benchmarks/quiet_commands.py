@@ -49,7 +49,7 @@ COMMANDS = (
     "run floor --time-budget 20s",
 )
 _LOOP = "while True: pass"
-# Words of remarks on rows that say a number is doubtful: `show/row_words.py` has them.
+# Words of remarks on rows that say a number is doubtful: `rows/row_words.py` has them.
 _CRIES = re.compile(r"noisy|drifts|neighbouring launches alike|over 3 x the median|ended badly|±[^.]* above")
 _WARNINGS = re.compile(r"^ *(warning|error): .*", re.MULTILINE)
 

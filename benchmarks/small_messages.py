@@ -24,13 +24,13 @@ from pathlib import Path
 import numpy as np
 from peers_like import SECONDS, Peer, peers_of, table_of
 
+from steelyard.analyses.overview import read_rows
 from steelyard.engines.build import mpi_engine
 from steelyard.engines.mpi import choose_mpi, scripts_folder
 from steelyard.launch.command import LaunchCommand, plan_launch
 from steelyard.launch.request import LaunchRequest
 from steelyard.records import schema as records
 from steelyard.records.read import read_records
-from steelyard.show.overview import read_rows
 from steelyard.stats import Estimate, launch_interval
 from steelyard.system.machine import read_machine
 from steelyard.system.process import run

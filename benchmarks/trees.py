@@ -21,9 +21,16 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
+from steelyard.analyses.broadcast_algorithm.model import SeenTree, algorithms_of
+from steelyard.analyses.broadcast_algorithm.trees import (
+    BINARY,
+    BINOMIAL,
+    CHAIN,
+    FLAT,
+    PIPELINED,
+    SCATTER_ALLGATHER,
+)
 from steelyard.base.units import format_bytes
-from steelyard.models.algorithms import SeenTree, algorithms_of
-from steelyard.models.trees import BINARY, BINOMIAL, CHAIN, FLAT, PIPELINED, SCATTER_ALLGATHER
 from steelyard.records.kinds import LATENCY, MPI
 from steelyard.results.facets import Windows
 from steelyard.results.row import Row

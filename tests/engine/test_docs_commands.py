@@ -20,11 +20,11 @@ from page_machine import at_a_site, instead, missing_mpi, on_eight_cores
 from page_scripts import scripts
 from pages import ROOT, Snippet, commands, snippets, words_of
 from steelyard import validate
-from steelyard.accept import read_limits
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.campaign.folder import open_folder
 from steelyard.engines.build import describe, mpi_engine
 from steelyard.engines.mpi import choose_mpi
+from steelyard.judges.accept import read_limits
 
 _TYPED = {step for steps in scripts().values() for step in steps}
 _COMMANDS = [command for command in commands("steelyard") if command not in _TYPED]

@@ -21,7 +21,7 @@ from steelyard.base.errors import InputError
 from steelyard.cli import console
 from steelyard.engines.build import mpi_engine
 from steelyard.engines.mpi import choose_mpi
-from steelyard.show.terminal import Paper
+from steelyard.render.terminal import Paper
 
 _TERMINAL = Paper(width=80, is_pipe=False)
 _TERM = re.compile(r"^- \*\*(.*?)\*\*", re.MULTILINE | re.DOTALL)  # that the README explains

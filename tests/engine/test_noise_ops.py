@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from campaigns import plan_of, run_plan, setup_of
+from steelyard.analyses.analysis import Made
+from steelyard.analyses.core_noise.tables import core_sheets
 from steelyard.base.errors import InputError
 from steelyard.engines.build import Engine, solo_engine
 from steelyard.export.exported import Export, Results
 from steelyard.export.formats import FORMATS
 from steelyard.launch.command import plan_launch
 from steelyard.launch.request import LaunchRequest
-from steelyard.models.made import Made
-from steelyard.plots import noise_charts
 from steelyard.records.read import read_records
 from steelyard.records.schema import End, Obs
 from steelyard.report import write_report
@@ -26,8 +26,8 @@ from steelyard.results.core_noise import (
 from steelyard.results.facets import Cores
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
-from steelyard.show.figure_groups import Shown, group_items
-from steelyard.show.inside_sheets import core_sheets
+from steelyard.rows.figure_groups import Shown, group_items
+from steelyard.rows.pictures.noise import noise_charts
 from steelyard.system.machine import read_machine
 from steelyard.system.process import run
 

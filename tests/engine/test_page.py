@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from made_plans import PLANS, Report
-from steelyard.show.row_words import value_words
+from steelyard.rows.row_words import value_words
 
 PAGE_WIDTH = 1040  # CSS pixels between the margins of a window of 1280
 

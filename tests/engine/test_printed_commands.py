@@ -18,11 +18,12 @@ import pytest
 from advice import FOLDER, Advice, launches, named_by_tests, noted, places, raising, sources, types
 from commands import Said
 from scripts import script
-from steelyard.accept import answers, weighed
-from steelyard.accept.criterion import Candidate
 from steelyard.base.errors import InputError, StoppedError
 from steelyard.campaign import lock
 from steelyard.cli import run
+from steelyard.judges.accept import answers
+from steelyard.judges.accept import measurement as weighed
+from steelyard.judges.accept.criterion import Candidate
 from steelyard.records.campaign_file import read_campaign
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
@@ -35,29 +36,29 @@ def test_each_place_that_composes_a_command_has_a_test() -> None:
 # ---- what is left to measure -------------------------------------------------------------------------------
 
 
-@types("checks/launches.py: one_launch", "checks/launches.py: few_launches")
+@types("diagnostics/results/launches.py: one_launch", "diagnostics/results/launches.py: few_launches")
 def test_launches_are_added(advice: Advice) -> None:
     advice.measure()
     said = advice.steelyard("show", FOLDER)
     assert advice.steelyard("run", "--out", FOLDER, "--launches", "2").code == 0
     few = noted("few-launches")
-    assert advice.type("checks/launches.py: few_launches", few).code == 0
+    assert advice.type("diagnostics/results/launches.py: few_launches", few).code == 0
     assert launches() == [10, 10]
-    advice.type("checks/launches.py: one_launch", said)
+    advice.type("diagnostics/results/launches.py: one_launch", said)
 
 
-@types("accept/weighed.py: Weighed")
+@types("judges/accept/measurement.py: Weighed")
 def test_an_acceptance_has_more_launches(advice: Advice) -> None:
     advice.measure()
     seen = load(Path(FOLDER))
     judged = weighed.Weighed(seen, rows_of(seen))
-    advice.type("accept/weighed.py: Weighed", Said(0, judged.more_launches(), ""))
+    advice.type("judges/accept/measurement.py: Weighed", Said(0, judged.more_launches(), ""))
     assert launches() == [10, 10]
     other = Said(0, judged.measure_it(), "")
-    assert advice.type("accept/weighed.py: Weighed", other, "accept", more="--help").code == 0
+    assert advice.type("judges/accept/measurement.py: Weighed", other, "accept", more="--help").code == 0
 
 
-@types("accept/weighed.py: Weighed")
+@types("judges/accept/measurement.py: Weighed")
 def test_what_is_left_for_an_acceptance_is_measured(advice: Advice) -> None:
     advice.measure("--launches", "5")
     next((Path(FOLDER) / "records").glob("*.jsonl")).unlink()
@@ -65,58 +66,62 @@ def test_what_is_left_for_an_acceptance_is_measured(advice: Advice) -> None:
     words = " ".join(said.out.replace("#", " ").split())
     assert "2 of 10 measurements are left: the run was stopped" in words
     assert "To go on: steelyard run --out" in words
-    assert advice.type("accept/weighed.py: Weighed", said).code == 0
+    assert advice.type("judges/accept/measurement.py: Weighed", said).code == 0
     assert launches() == [5, 5]
     assert "To go on: " not in advice.steelyard("accept", FOLDER).out
 
 
-@types("accept/limits.py: _how")
+@types("judges/accept/limits.py: _how")
 def test_what_a_limit_is_about_is_measured(advice: Advice, tmp_path: Path) -> None:
     advice.measure()
     limits = tmp_path / "site.toml"
     limits.write_text('[[limit]]\nwhat = "copy"\nop = "mem.copy"\nbytes = "1Ki"\nranks = 1\nbelow = "1s"\n')
     said = advice.steelyard("accept", FOLDER, "--limits", limits)
     words = "--rule fixed --param count=2 --launches 5 --out copies"
-    assert advice.type("accept/limits.py: _how", said, more=words).code == 0
+    assert advice.type("judges/accept/limits.py: _how", said, more=words).code == 0
     assert "copy      well" in advice.steelyard("accept", "copies", "--limits", limits).out
 
 
-@types("show/overview.py: _resuming")
+@types("analyses/overview.py: _resuming")
 def test_what_is_not_measured_yet_is_measured(advice: Advice) -> None:
     advice.measure()
     next((Path(FOLDER) / "records").glob("*.jsonl")).unlink()
     said = advice.steelyard("show", FOLDER)
     assert launches() == [0, 0]
-    assert advice.type("show/overview.py: _resuming", said).code == 0
+    assert advice.type("analyses/overview.py: _resuming", said).code == 0
     assert launches() == [1, 1]
 
 
-@types("checks/records.py: not_measured", "checks/records.py: missing", "checks/records.py: cut")
+@types(
+    "diagnostics/results/records.py: not_measured",
+    "diagnostics/results/records.py: missing",
+    "diagnostics/results/records.py: cut",
+)
 def test_what_was_lost_is_measured_again(advice: Advice) -> None:
     advice.measure("--launches", "3")
     first, second, third = sorted((Path(FOLDER) / "records").glob("*.jsonl"))
     third.unlink()
     assert launches() == [2, 2]
-    advice.type("checks/records.py: not_measured", noted("not-measured"))
+    advice.type("diagnostics/results/records.py: not_measured", noted("not-measured"))
     first.unlink()
-    advice.type("checks/records.py: missing", advice.steelyard("show", FOLDER))
+    advice.type("diagnostics/results/records.py: missing", advice.steelyard("show", FOLDER))
     assert launches() == [3, 3]
     second.write_bytes(second.read_bytes()[:-9])  # of the record with which the launch ends
-    assert advice.type("checks/records.py: cut", noted("cut-line")).code == 0
+    assert advice.type("diagnostics/results/records.py: cut", noted("cut-line")).code == 0
     assert launches() == [3, 3]
 
 
-@types("checks/records.py: _again")
+@types("diagnostics/results/records.py: _again")
 def test_what_is_damaged_is_measured_again(advice: Advice) -> None:
     advice.measure()
     (path,) = (Path(FOLDER) / "records").glob("*.jsonl")
     path.write_text(path.read_text().replace('"count":2', '"count":3', 1))
-    assert advice.type("checks/records.py: _again", noted("damaged")).code == 0
+    assert advice.type("diagnostics/results/records.py: _again", noted("damaged")).code == 0
     assert launches() == [1, 1]
     assert "damaged" not in advice.steelyard("show", FOLDER).out
 
 
-@types("checks/records.py: _again")
+@types("diagnostics/results/records.py: _again")
 def test_a_launch_that_lost_no_number_is_measured_again_without_its_file(advice: Advice) -> None:
     advice.measure()
     (path,) = (Path(FOLDER) / "records").glob("*.jsonl")
@@ -126,7 +131,7 @@ def test_a_launch_that_lost_no_number_is_measured_again_without_its_file(advice:
     assert launches() == [1, 1]
     assert "their launches, once they are deleted" in said.out
     path.unlink()
-    assert advice.type("checks/records.py: _again", said).code == 0
+    assert advice.type("diagnostics/results/records.py: _again", said).code == 0
     assert launches() == [1, 1]
     assert "damaged" not in advice.steelyard("show", FOLDER).out
 
@@ -156,7 +161,7 @@ def _failing_once(tmp_path: Path, words: str, code: int) -> str:
     return str(script(tmp_path / "wrapper", text))
 
 
-@types("cli/run.py: finish", "accept/answers.py: _found")
+@types("cli/run.py: finish", "judges/accept/answers.py: _found")
 def test_what_failed_is_measured_again(advice: Advice, tmp_path: Path) -> None:
     said = advice.measure("--wrapper", _failing_once(tmp_path, "", 7), code=3)
     seen = load(Path(FOLDER))
@@ -164,7 +169,7 @@ def test_what_failed_is_measured_again(advice: Advice, tmp_path: Path) -> None:
     assert launches() == [0, 0]
     assert advice.type("cli/run.py: finish", said).code == 0
     assert launches() == [1, 1]
-    assert advice.type("accept/answers.py: _found", Said(0, judged.remedy, "")).code == 0
+    assert advice.type("judges/accept/answers.py: _found", Said(0, judged.remedy, "")).code == 0
 
 
 @types("campaign/run.py: _watch")
@@ -182,7 +187,7 @@ _OPTIONS = (
 )
 
 
-@types("checks/outcomes.py: _alone")
+@types("diagnostics/results/outcomes.py: _alone")
 def test_what_failed_is_measured_alone_with_all_that_the_run_had(
     advice: Advice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,7 +200,7 @@ def test_what_failed_is_measured_alone_with_all_that_the_run_had(
     said = advice.steelyard("show", FOLDER)
     assert "set API_TOKEN in the environment, and measure it alone:" in " ".join(said.err.split())
     monkeypatch.setenv("API_TOKEN", "hunter2")
-    assert advice.type("checks/outcomes.py: _alone", said, more="--out alone").code == 3
+    assert advice.type("diagnostics/results/outcomes.py: _alone", said, more="--out alone").code == 3
     whole, alone = read_campaign(Path(FOLDER)), read_campaign(Path("alone"))
     assert alone.points == whole.points[:1]
     assert alone.seed == whole.seed == 7

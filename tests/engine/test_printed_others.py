@@ -20,12 +20,12 @@ from commands import FIXED, Said
 from make_records import FakePoint, steady, write_folder
 from record_lines import unsealed
 from scripts import script
-from steelyard.accept import places, reference
-from steelyard.accept.alike import BETWEEN, LINK
 from steelyard.base.errors import InputError
 from steelyard.campaign import batch as jobs
 from steelyard.cli import batch
 from steelyard.engines.mpi import find_mpis
+from steelyard.judges.accept import places, reference
+from steelyard.judges.accept.peer_groups import BETWEEN, LINK
 from steelyard.plan.like import find_like
 from steelyard.plan.suites import KERNELS
 from steelyard.results.rows import results
@@ -33,7 +33,7 @@ from steelyard.results.rows import results
 _DAY_NS = 86_400 * 10**9
 
 
-@types("cli/diff.py: rerun", "accept/reference.py: _remedy")
+@types("cli/diff.py: rerun", "judges/accept/reference.py: _remedy")
 def test_two_folders_are_compared(advice: Advice) -> None:
     advice.measure("--launches", "2")
     said = advice.steelyard("rerun", FOLDER, "--out", "-again", "--yes")
@@ -41,7 +41,7 @@ def test_two_folders_are_compared(advice: Advice) -> None:
     assert advice.type("cli/diff.py: rerun", said, "diff").code in (0, 1)
     words = Said(0, reference._remedy(FOLDER, "-again"), "")
     for verb in ("diff", "compare"):
-        assert advice.type("accept/reference.py: _remedy", words, verb).code in (0, 1)
+        assert advice.type("judges/accept/reference.py: _remedy", words, verb).code in (0, 1)
 
 
 @types("cli/run.py: measure_and_show")
@@ -168,12 +168,12 @@ def an_mpi() -> None:
 
 
 @pytest.mark.usefixtures("an_mpi")
-@types("accept/places.py: _measured_alone")
+@types("judges/accept/places.py: _measured_alone")
 def test_a_slow_pair_is_measured_alone(advice: Advice) -> None:
     """Without a machine on which a pair is slow."""
     odd: Any = SimpleNamespace(name=f"0{BETWEEN}1", test=SimpleNamespace(kind=LINK))
     said = Said(0, places._measured_alone(odd), "")
-    assert advice.type("accept/places.py: _measured_alone", said, more="--dry-run").code == 0
+    assert advice.type("judges/accept/places.py: _measured_alone", said, more="--dry-run").code == 0
 
 
 @pytest.mark.usefixtures("an_mpi")

@@ -20,7 +20,7 @@ import pytest
 import steelyard
 from commands import FIXED, TWO_SAMPLES, Said, Steelyard
 from pages import ROOT
-from steelyard.checks import diagnostics
+from steelyard.diagnostics.results import diagnostics
 from steelyard.records import command_line
 from steelyard.results.load import load
 from steelyard.results.rows import results, rows_of
@@ -28,7 +28,7 @@ from steelyard.results.rows import results, rows_of
 PACKAGE = Path(steelyard.__file__).parent
 HOME = "records/command_line.py"
 _OF_CHECKS = "going_on"  # makes the remedies of checks, each below the name of its check
-_EVIDENCE = f"checks/evidence.py: {_OF_CHECKS}"
+_EVIDENCE = f"diagnostics/results/evidence.py: {_OF_CHECKS}"
 FOLDER = "my results"  # which a shell must quote
 _OF_PIP = "installing"  # test_table.py holds what it says
 # Whatever the module offers that writes a command.
@@ -116,7 +116,7 @@ class Advice:
         """Type the last command of a place as it was printed, and `more` behind it; it stands in what was
         `said`.
         """
-        by = _EVIDENCE if place.startswith("checks/") and place not in self.made else place
+        by = _EVIDENCE if place.startswith("diagnostics/results/") and place not in self.made else place
         made = [one for one in self.made[by] if f"{one} ".startswith(f"steelyard {verb} ")]
         command = next((one for one in reversed(made) if one in said.out + said.err), None)
         assert command is not None, (made, said)

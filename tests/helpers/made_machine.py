@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from make_records import FakePoint, Series, steady, write_folder
-from steelyard.accept import Weighed
+from steelyard.judges.accept import Weighed
 from steelyard.records.campaign_file import Placement
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of

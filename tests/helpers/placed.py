@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from make_records import FakePoint, steady
-from steelyard.models.made import Made
+from steelyard.analyses.analysis import Made
+from steelyard.analyses.overview import ReadFolder, overview_text
 from steelyard.records.campaign_file import Placement
+from steelyard.render.terminal import Paper
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
-from steelyard.show.overview import ReadFolder, overview_text
-from steelyard.show.terminal import Paper
 
 
 def placed_point(

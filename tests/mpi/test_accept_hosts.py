@@ -13,8 +13,8 @@ import pytest
 
 from hosts import Hosts, hosts
 from on_hosts import skip_without_hosts, steelyard_on
-from steelyard.accept import Topic, Weighed, accept
-from steelyard.models.host_matrix import host_matrices
+from steelyard.analyses.hosts.model import host_matrices
+from steelyard.judges.accept import Topic, Weighed, accept
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
 

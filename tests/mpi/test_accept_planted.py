@@ -12,8 +12,8 @@ from pathlib import Path
 from campaigns import run_plan, setup_of
 from points import engine_of
 from preloaded import build_preloaded
-from steelyard.accept import Acceptance, Topic, Weighed, accept
 from steelyard.engines.mpi import choose_mpi
+from steelyard.judges.accept import Acceptance, Topic, Weighed, accept
 from steelyard.plan.plan import Measure, Plan
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of

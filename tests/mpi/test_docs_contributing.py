@@ -37,7 +37,7 @@ from pathlib import Path
 from make_records import FakePoint, steady, write_folder
 from steelyard.export.exported import Export, Results
 from steelyard.export.formats import FORMATS
-from steelyard.models.made import Made
+from steelyard.analyses.registry import Made
 from steelyard.results.rows import results
 folder = write_folder(Path(sys.argv[1]), [FakePoint("mpi.bcast", steady(1e3))])
 sys.stdout.buffer.write(FORMATS["jsonl"](Export((Results(folder, Made(results(folder))),))))
@@ -48,11 +48,11 @@ _TABLE = """
 import sys
 from pathlib import Path
 from make_records import FakePoint, steady, write_folder
-from steelyard.models.made import Made
+from steelyard.analyses.registry import Made
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
-from steelyard.show.overview import ReadFolder, overview_text
-from steelyard.show.terminal import Paper
+from steelyard.analyses.overview import ReadFolder, overview_text
+from steelyard.render.terminal import Paper
 folder = write_folder(Path(sys.argv[1]), [FakePoint("mpi.bcast", steady(1e3))])
 measured = load(folder)
 print(overview_text([ReadFolder("", measured, Made(rows_of(measured)))], Paper()))

@@ -16,9 +16,9 @@ from campaigns import run_plan, setup_of
 from further import further
 from points import engine_of, measure, mpi_or_skip
 from preloaded import build_preloaded, fault_words
+from steelyard.analyses.rma_support.model import HANG, PASSED, SIGNAL, WRONG, outcome_of
 from steelyard.cli.show import read_results
 from steelyard.engines.mpi import Mpi
-from steelyard.models.functionality import HANG, PASSED, SIGNAL, WRONG, outcome_of
 from steelyard.plan.plan import Measure, Plan
 from steelyard.records.schema import End
 from steelyard.results.rows import results

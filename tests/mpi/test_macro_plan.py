@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from commands import steelyard_of
+from steelyard.analyses.micro_macro.model import CANNOT_TELL
 from steelyard.engines.mpi import find_mpis
-from steelyard.models.micro_macro import (
-    CANNOT_TELL,
-)
 from steelyard.plan.shipped import shipped_plans
 
 pytestmark = pytest.mark.xdist_group("waits")

@@ -21,7 +21,7 @@ from record_lines import unsealed
 from scripts import script
 from steelyard.base.cpulist import cpu_words
 from steelyard.campaign.events import CampaignBegins, JobStarted
-from steelyard.checks import diagnostics
+from steelyard.diagnostics.results import diagnostics
 from steelyard.engines.build import Engine, solo_engine
 from steelyard.engines.mpi import Mpi
 from steelyard.plan.placement import placements_of

@@ -12,7 +12,7 @@ import pytest
 
 from commands import FIXED
 from steelyard.base.diagnostic import Diagnostic
-from steelyard.checks import diagnostics
+from steelyard.diagnostics.results import diagnostics
 from steelyard.engines.mpi import Mpi, scripts_folder
 from steelyard.results.load import load
 from steelyard.results.row import Row

@@ -9,8 +9,8 @@ import pytest
 
 from hosts import Hosts, hosts
 from on_hosts import skip_without_hosts, steelyard_on, typed_on
+from steelyard.analyses.hosts.model import host_matrices
 from steelyard.engines.mpi import choose_mpi
-from steelyard.models.host_matrix import host_matrices
 from steelyard.records.command_line import launcher_alone
 from steelyard.records.read import read_folder
 from steelyard.results.rows import results

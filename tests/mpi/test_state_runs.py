@@ -15,8 +15,8 @@ from steelyard.base.diagnostic import Diagnostic
 from steelyard.campaign.events import Event, PointEnded
 from steelyard.campaign.folder import open_folder
 from steelyard.campaign.run import run_campaign
-from steelyard.checks import diagnostics
-from steelyard.checks.interference import neighbour_words
+from steelyard.diagnostics.results import diagnostics
+from steelyard.diagnostics.results.interference import neighbour_words
 from steelyard.engines.mpi import Mpi
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve

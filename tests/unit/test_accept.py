@@ -12,13 +12,13 @@ from commands import Steelyard, steelyard_of
 from made_machine import machine, weighed
 from make_records import MACHINE, FakePoint, steady
 from scripts import load_benchmark
-from steelyard.accept import CRITERIA, Acceptance, Topic, Weighed, accept
-from steelyard.accept.alike import alike_tests
-from steelyard.accept.junit import junit_xml
-from steelyard.accept.sheets import acceptance_sentences, acceptance_sheet
+from steelyard.judges.accept import CRITERIA, Acceptance, Topic, Weighed, accept
+from steelyard.judges.accept.junit import junit_xml
+from steelyard.judges.accept.peer_groups import alike_tests
+from steelyard.judges.accept.tables import acceptance_sentences, acceptance_sheet
 from steelyard.records.schema import End
+from steelyard.render.terminal import Paper, sheet_text
 from steelyard.report import write_report
-from steelyard.show.terminal import Paper, sheet_text
 
 
 def topic(found: Acceptance, name: str) -> Topic:

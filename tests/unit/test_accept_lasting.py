@@ -13,7 +13,7 @@ import pytest
 from made_machine import machine, weighed
 from make_records import FakePoint, steady
 from scripts import load_benchmark
-from steelyard.accept import Acceptance, Topic, accept
+from steelyard.judges.accept import Acceptance, Topic, accept
 from steelyard.records.campaign_file import Placement
 
 TWO_PERCENT = 0.02

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from made_machine import machine, weighed
 from make_records import MACHINE, FakePoint, steady
-from steelyard.accept import Acceptance, Topic, Weighed, accept
+from steelyard.judges.accept import Acceptance, Topic, Weighed, accept
 from steelyard.plan.plan import read_plan
 from steelyard.plan.shipped import shipped_plans
 from steelyard.records.schema import End
@@ -26,6 +26,8 @@ FAULTS: dict[str, dict[str, Any]] = {
     "roofs": {"mpi_ns": 20.0},
 }
 
+SEEN_FROM = {"roofs": 3}  # launches from which on a fault is seen at all, where one is not enough
+
 
 def topic(found: Acceptance, name: str) -> Topic:
     """What is said of a topic."""
@@ -38,8 +40,10 @@ def folder(path: Path, launches: int, planned: int | None = None, **fault: Any) 
     return weighed(path, machine(**fault), launches=launches, plan=plan)
 
 
-@pytest.mark.parametrize("name", FAULTS)
-@pytest.mark.parametrize("launches", [1, 2, 4])
+@pytest.mark.parametrize(
+    ("name", "launches"),
+    [(name, launches) for name in FAULTS for launches in (1, 2, 4) if launches >= SEEN_FROM.get(name, 1)],
+)
 def test_fewer_than_five_launches_show_no_fault(tmp_path: Path, name: str, launches: int) -> None:
     """A floor that one launch missed once had a node taken out of use."""
     found = accept(folder(tmp_path / "out", launches, 10, **FAULTS[name]))

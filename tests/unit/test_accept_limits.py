@@ -10,8 +10,8 @@ import pytest
 from commands import Steelyard, steelyard_of
 from made_machine import machine, weighed
 from make_records import FakePoint, steady
-from steelyard.accept import Topic, Weighed, accept, read_limits
 from steelyard.base.errors import InputError
+from steelyard.judges.accept import Topic, Weighed, accept, read_limits
 from steelyard.records.campaign_file import Placement
 
 PINGPONG_NS, TRIAD_NS, ARRAYS = 300.0, 4e6, 48 << 20

@@ -10,11 +10,12 @@ import pytest
 
 from flat_rows import flat_row
 from make_records import FakePoint, steady, write_folder
-from steelyard.models.overlap import curves
-from steelyard.plots import matrix_charts, overlap_charts
-from steelyard.plots.across import matrices
-from steelyard.plots.axes import shade
-from steelyard.plots.chart import Bars, Boxes, Dots
+from steelyard.analyses.overlap.model import curves
+from steelyard.analyses.overlap.pictures import overlap_charts
+from steelyard.analyses.rank_matrices.model import matrices
+from steelyard.analyses.rank_matrices.pictures import matrix_charts
+from steelyard.render.axes import shade
+from steelyard.render.chart import Bars, Boxes, Dots
 from steelyard.report import write_report
 from steelyard.results.row import Row
 
@@ -53,7 +54,7 @@ def test_shifts_make_a_matrix() -> None:
         for a in range(4):
             assert matrix.ns[a, (a + d) % 4] == 100 * d + a
     assert np.isnan(np.diag(matrix.ns)).all()
-    (chart,) = matrix_charts(rows)
+    (chart,) = matrix_charts(matrices(rows))
     (cells,) = chart.marks_of(Boxes)
     assert len(cells.x0) == 12
     (first,) = [k for k in range(12) if (cells.y0[k], cells.x0[k]) == (-0.5, 0.5)]

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from make_records import FakePoint, steady, write_folder
+from steelyard.analyses.analysis import Made
 from steelyard.export.exported import Results
 from steelyard.export.formats import results_document
-from steelyard.models.made import Made
 from steelyard.records.answer import KernelAnswer
 from steelyard.results.facets.inside import Answered
 from steelyard.results.rows import results

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from further import further
 from make_records import FakePoint, Look, Series, either, regimes, steady, write_folder
-from steelyard.checks import diagnostics
+from steelyard.diagnostics.results import diagnostics
 from steelyard.records.job_file import append_records
 from steelyard.records.schema import Busy, Record, State, Watch
 from steelyard.results import values as observations

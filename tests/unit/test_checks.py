@@ -14,9 +14,9 @@ from make_records import FakePoint, listed, regimes, steady, write_folder
 from record_lines import unsealed
 from steelyard.base.cpulist import cpu_set
 from steelyard.base.diagnostic import SEVERITIES, Diagnostic
-from steelyard.checks import diagnostics
-from steelyard.checks.evidence import Evidence
-from steelyard.checks.records import damaged
+from steelyard.diagnostics.results import diagnostics
+from steelyard.diagnostics.results.evidence import Evidence
+from steelyard.diagnostics.results.records import damaged
 from steelyard.records.campaign_file import MODULES, WRAPPER, Placement
 from steelyard.records.job_file import append_records
 from steelyard.records.read import read_records

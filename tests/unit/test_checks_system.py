@@ -11,7 +11,7 @@ import pytest
 from make_records import FakePoint, steady, write_folder
 from record_lines import unsealed
 from steelyard.base.diagnostic import Diagnostic
-from steelyard.checks import diagnostics
+from steelyard.diagnostics.results import diagnostics
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
 

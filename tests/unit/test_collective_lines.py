@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from macro_rows import row
-from steelyard.models.collective_lines import CollectiveLines, collective_lines_of
+from steelyard.analyses.collective_lines.model import CollectiveLines, collective_lines_of
+from steelyard.analyses.collective_lines.tables import collective_sheets
 from steelyard.records.kinds import COLLECTIVE
+from steelyard.render.terminal import Paper, sheet_text
 from steelyard.results.row import Row
-from steelyard.show.collective_sheets import collective_sheets
-from steelyard.show.terminal import Paper, sheet_text
 
 SIZES = [1 << k for k in range(3, 21)]
 ALPHA, BETA, RANKS = 1000.0, 0.1, 16  # of a message, in ns and ns a byte

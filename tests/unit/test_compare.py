@@ -17,15 +17,15 @@ from record_lines import unsealed
 from steelyard.base.errors import InputError
 from steelyard.cli.compare import CompareOptions
 from steelyard.cli.compare import compare as compare_command
-from steelyard.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Question
-from steelyard.compare.arms import against, rivals_by, rivals_of
-from steelyard.compare.document import verdicts_document
-from steelyard.compare.junit import junit_xml
-from steelyard.compare.sheets import verdict_sentences, verdict_sheet
-from steelyard.compare.verdicts import compare
+from steelyard.judges.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Question
+from steelyard.judges.compare.arms import against, rivals_by, rivals_of
+from steelyard.judges.compare.document import verdicts_document
+from steelyard.judges.compare.junit import junit_xml
+from steelyard.judges.compare.tables import verdict_sentences, verdict_sheet
+from steelyard.judges.compare.verdicts import compare
+from steelyard.render.terminal import Paper, sheet_text
 from steelyard.results.row import Row
-from steelyard.show.terminal import Paper, sheet_text
-from steelyard.show.words import rounded
+from steelyard.rows.words import rounded
 
 _ASKED = Question()
 

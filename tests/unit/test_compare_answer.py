@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from steelyard.compare.answer import (
+from steelyard.judges.compare.answer import (
     CANNOT_TELL,
     FASTER,
     LITTLE,
@@ -20,10 +20,10 @@ from steelyard.compare.answer import (
     Question,
     answer,
 )
-from steelyard.compare.contrasts import answers_of
-from steelyard.compare.shares import shares_words
+from steelyard.judges.compare.contrasts import answers_of
+from steelyard.judges.compare.shares import shares_words
 from steelyard.stats.looks import compare_looks
-from steelyard.stats.swaps import compare_arms
+from steelyard.stats.paired_permutation import compare_arms
 
 _ASKED = Question()
 Floats = NDArray[np.float64]

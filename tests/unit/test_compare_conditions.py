@@ -14,11 +14,11 @@ from make_records import FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.cli.compare import CompareOptions
 from steelyard.cli.compare import compare as compare_command
-from steelyard.compare.answer import Question
-from steelyard.compare.arms import rivals_by, rivals_of
-from steelyard.compare.conditions import CONDITIONS
-from steelyard.compare.sheets import verdict_sheet
-from steelyard.compare.verdicts import Verdicts, compare
+from steelyard.judges.compare.answer import Question
+from steelyard.judges.compare.arms import rivals_by, rivals_of
+from steelyard.judges.compare.conditions import CONDITIONS
+from steelyard.judges.compare.tables import verdict_sheet
+from steelyard.judges.compare.verdicts import Verdicts, compare
 from steelyard.records.campaign_file import Placement
 from steelyard.report.page import write_report
 from steelyard.results.row import Row

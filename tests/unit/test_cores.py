@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from flat_rows import made_row, row_launch
-from steelyard.models.cores import Stream, streams_of
+from steelyard.analyses.threads_vs_processes.model import Stream, streams_of
+from steelyard.analyses.threads_vs_processes.tables import stream_sheets
+from steelyard.render.terminal import Paper, sheet_text
 from steelyard.results.row import Row
-from steelyard.show.cores_sheets import stream_sheets
-from steelyard.show.terminal import Paper, sheet_text
 
 LAUNCHES = 8
 SIZE, WINDOW = 8, 64

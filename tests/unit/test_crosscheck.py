@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from flat_rows import flat_row
-from steelyard.models.contradictions import disagreements
+from steelyard.diagnostics.results.contradictions import disagreements
 from steelyard.records.campaign_file import Placement
 from steelyard.results.facets import RowPath
 from steelyard.results.row import Row

@@ -9,7 +9,7 @@ import pytest
 
 from further import further
 from make_records import FakePoint, steady, write_folder
-from steelyard.checks import diagnostics
+from steelyard.diagnostics.results import diagnostics
 from steelyard.records.job_file import append_records
 from steelyard.records.schema import Watch
 from steelyard.results.load import load

@@ -13,7 +13,7 @@ from make_records import FakePoint, steady, write_job
 from steelyard.base.errors import InputError
 from steelyard.campaign.folder import open_folder
 from steelyard.cli.design import design_of, needed, with_needed
-from steelyard.compare.power import launches_to_find
+from steelyard.judges.compare.power import launches_to_find
 from steelyard.plan.plan import MOST_PRECISE, Measure, Plan
 from steelyard.records.campaign_file import PlannedPoint, read_campaign
 from steelyard.results.scatter import Scatters

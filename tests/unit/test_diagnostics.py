@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from steelyard.base.diagnostic import ERROR, NOTE, WARNING, Check, Diagnostic, diagnose
-from steelyard.checks import CHECKS
 from steelyard.cli.show import tell_diagnostics
-from steelyard.doctor import CHECKS as DOCTORS
-from steelyard.show.diagnostics import diagnostic_text
+from steelyard.diagnostics.machine import CHECKS as DOCTORS
+from steelyard.diagnostics.results import CHECKS
+from steelyard.diagnostics.text import diagnostic_text
 
 
 def _row(name: str, severity: str = WARNING, cause: tuple[str, ...] = ()) -> Check[set[str]]:

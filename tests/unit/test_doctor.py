@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from steelyard.base.diagnostic import checks_of
-from steelyard.doctor import Patient, examine, settings
+from steelyard.diagnostics.machine import Patient, examine, settings
 from steelyard.records.schema import Busy
 from steelyard.system.kernel_settings import SystemSettings, read_settings
 from steelyard.system.machine import read_machine

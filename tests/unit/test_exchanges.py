@@ -10,17 +10,17 @@ from msgspec import structs
 from loaded import load_benchmark
 from macro_rows import counts, row
 from made_plans import made_plan
-from steelyard.models.exchanges import Exchanges, exchanges_of
-from steelyard.models.functionality import functionality_of
-from steelyard.models.micro_macro import AGREES, CANNOT_TELL, DISAGREES
-from steelyard.plots import exchange_charts
-from steelyard.plots.chart import Boxes
+from steelyard.analyses.halo_exchange.model import Exchanges, exchanges_of
+from steelyard.analyses.halo_exchange.pictures import exchange_charts
+from steelyard.analyses.halo_exchange.tables import exchange_sheets
+from steelyard.analyses.micro_macro.model import AGREES, CANNOT_TELL, DISAGREES
+from steelyard.analyses.rma_support.model import functionality_of
+from steelyard.analyses.rma_support.tables import functionality_sheets
+from steelyard.render.chart import Boxes
+from steelyard.render.terminal import Paper, sheet_text
 from steelyard.report import write_report
 from steelyard.results.phases import RowPhase
 from steelyard.results.row import Row
-from steelyard.show.exchange_sheets import exchange_names, exchange_sheets
-from steelyard.show.functionality_sheets import functionality_sheets
-from steelyard.show.terminal import Paper, sheet_text
 
 _FACTORS = [
     1.0,
@@ -158,7 +158,7 @@ def test_tables_and_pictures_say_it_in_80_columns() -> None:
     assert phases[0].lines[1].cells == ("nonblocking", "70", "30")
     for sheet in (ways, *phases, orders):
         assert max(map(len, sheet_text(sheet, Paper(width=80, is_pipe=False)).splitlines())) <= 80
-    charts = exchange_charts(found, exchange_names(found))
+    charts = exchange_charts(found)
     assert [chart.title for chart in charts] == [
         *("app.hpccg", "app.hpccg: where the time goes"),
         *("app.minimd", "app.minimd: where the time goes"),

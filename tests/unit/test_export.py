@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from flat_rows import flat_row, row_launch
+from steelyard.analyses.analysis import Made
 from steelyard.base.errors import InputError
 from steelyard.export.exported import Export, Results
 from steelyard.export.formats import FORMATS, PRINTS
+from steelyard.export.suite_tests import OSU, Theirs
 from steelyard.export.suite_text import sentences_on
-from steelyard.models.made import Made
-from steelyard.models.theirs import OSU, Theirs
 from steelyard.plan.suites import SUITES
 from steelyard.results.row import Row
 

@@ -14,16 +14,16 @@ import pytest
 
 from further import further
 from make_records import FakePoint, steady, write_folder
+from steelyard.analyses.analysis import Made
+from steelyard.analyses.overview import ReadFolder, shown_items
 from steelyard.base.errors import InputError
-from steelyard.models.made import Made
-from steelyard.models.ratios import rival_ratios
-from steelyard.plots.figures import COLUMN, DOTS_PER_INCH, FIGURE_FORMATS, Figure, figures_of
 from steelyard.records.command_line import installing
 from steelyard.records.schema import End
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
-from steelyard.show.figure_groups import group_items
-from steelyard.show.overview import ReadFolder, shown_items
+from steelyard.rows.figure_groups import group_items
+from steelyard.rows.pictures.figures import COLUMN, DOTS_PER_INCH, FIGURE_FORMATS, Figure, figures_of
+from steelyard.rows.ratios import rival_ratios
 
 _MPIS = ("openmpi-4.1.4", "<script>$x_$")
 _SIZES = (8, 64, 1024)
@@ -106,7 +106,7 @@ import sys
 from make_records import FakePoint, steady
 from pathlib import Path
 from test_figures import _figures
-from steelyard.plots.figures import FIGURE_FORMATS
+from steelyard.rows.pictures.figures import FIGURE_FORMATS
 points = [FakePoint("mpi.pingpong", steady(1e3), bytes=size) for size in (8, 64)]
 figures = _figures(Path(sys.argv[1]), points)
 sys.stdout.buffer.write(FIGURE_FORMATS["png"](figures["mpi.pingpong-time"]))

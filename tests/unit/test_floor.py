@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from described import described
 from flat_rows import flat_row
 from make_records import FakePoint, steady, write_folder
+from steelyard.analyses.analysis import Made
+from steelyard.analyses.efficiency.model import efficiencies
+from steelyard.analyses.registry import analysis_sheets
 from steelyard.base.errors import InputError
 from steelyard.engines.description import Description, ops_of
 from steelyard.export.exported import Results
 from steelyard.export.formats import results_document
-from steelyard.models.efficiency import efficiencies
-from steelyard.models.made import Made
 from steelyard.plan.engine_needed import needs_mpi
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
@@ -30,8 +31,7 @@ from steelyard.results.roofs import ratio_interval
 from steelyard.results.row import Row
 from steelyard.results.rows import rows_of
 from steelyard.results.transport import TCP, asked_transport, transport_of
-from steelyard.show.figure_groups import Shown, layer_group
-from steelyard.show.model_sheets import model_sheets
+from steelyard.rows.figure_groups import Shown, layer_group
 
 times = st.floats(min_value=1.0, max_value=1e6)
 
@@ -217,7 +217,7 @@ def test_results_hold_it(folder: Path) -> None:
     assert [(one["bytes"], one["floor"]) for one in found] == [(8, "shm.flag"), (1024, "shm.flag")]
     assert [one["efficiency"] for one in found] == pytest.approx([0.25, 0.25], rel=0.1)
     assert [one["low"] < one["efficiency"] < one["high"] for one in found] == [True, True]
-    (sheet,) = model_sheets(Made(rows))
+    (sheet,) = analysis_sheets(Made(rows))
     assert sheet.title == "mpi.pingpong against the layers below it"
     assert [line.cells[0] for line in sheet.lines] == ["8 B", "1 KiB"]
     assert [line.cells[2] for line in sheet.lines] == ["shm.flag"] * 2

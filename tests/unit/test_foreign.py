@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.base.foreign import shortened, visible
+from steelyard.base.printable import shortened, visible
 
 
 @pytest.mark.parametrize(

@@ -12,17 +12,17 @@ from loaded import load_benchmark
 from made_plans import made_plan
 from make_records import FakePoint, steady, write_folder
 from record_lines import text_of, unsealed
+from steelyard.analyses.analysis import Made
+from steelyard.analyses.rma_support.model import OUTCOMES, Functionality, functionality_of, outcome_of
+from steelyard.analyses.rma_support.tables import all_ways_sheet, functionality_sheets
 from steelyard.export.exported import Results
 from steelyard.export.formats import results_document
-from steelyard.models.functionality import OUTCOMES, Functionality, functionality_of, outcome_of
-from steelyard.models.made import Made
 from steelyard.records.fields import Params
 from steelyard.records.schema import End
+from steelyard.render.terminal import Paper, sheet_text
 from steelyard.report import write_report
 from steelyard.results.row import NOT_YET, Row
 from steelyard.results.rows import results
-from steelyard.show.functionality_sheets import all_ways_sheet, functionality_sheets
-from steelyard.show.terminal import Paper, sheet_text
 
 
 @pytest.mark.parametrize(

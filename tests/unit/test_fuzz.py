@@ -30,8 +30,8 @@ from steelyard.base.errors import InputError, SteelyardError
 from steelyard.cli.show import print_results, read_results, tell_diagnostics
 from steelyard.export.exported import Results
 from steelyard.export.formats import results_document, write_results
-from steelyard.nights.digest import NAME as NIGHT
-from steelyard.nights.digest import known_night
+from steelyard.judges.history.digest import NAME as NIGHT
+from steelyard.judges.history.digest import known_night
 from steelyard.plan.plan import read_plan
 from steelyard.records.campaign_file import read_campaign, write_campaign
 from steelyard.results.row import Row

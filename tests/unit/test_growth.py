@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from macro_rows import row
-from steelyard.models.growth import Growth, growths_of
-from steelyard.plots import growth_charts
+from steelyard.analyses.growth.model import Growth, growths_of
+from steelyard.analyses.growth.normal_form import fit_normal_form, predict
+from steelyard.analyses.growth.pictures import growth_charts
+from steelyard.analyses.growth.tables import growth_sheets, model_words, unmodelled_growth_sheets
 from steelyard.records.kinds import COLLECTIVE
+from steelyard.render.terminal import Paper, sheet_text
 from steelyard.results.row import Row
-from steelyard.show.growth_sheets import growth_names, growth_sheets, model_words
-from steelyard.show.terminal import Paper, sheet_text
-from steelyard.show.unmodelled_sheets import unmodelled_growth_sheets
-from steelyard.stats import fit_normal_form, predict
 
 RANKS = (4, 8, 16, 32, 64)
 TRUE: dict[str, Callable[[float], float]] = {
@@ -99,7 +98,7 @@ def test_rows_over_ranks_make_a_curve_with_a_table_and_a_picture() -> None:
     assert "256: 3.40 us" in sheet.lines[0].cells[-1]
     assert max(map(len, sheet_text(sheet, Paper(80, is_pipe=False)).splitlines())) <= 80
     assert "algorithm" in sheet.notes[0]
-    (chart,) = growth_charts([one], growth_names([one]))
+    (chart,) = growth_charts([one])
     assert chart.x.high > 256
 
 

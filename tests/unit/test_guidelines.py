@@ -16,11 +16,11 @@ from steelyard.base.errors import InputError
 from steelyard.base.units import parse_sizes
 from steelyard.cli.guidelines import GuidelineOptions, planned_guidelines
 from steelyard.engines.build import engine_folder
-from steelyard.guidelines.cases import find_cases
-from steelyard.guidelines.knobs import knob_words
-from steelyard.guidelines.sheets import guideline_sentences, guideline_sheets, guidelines_junit
-from steelyard.guidelines.table import COMPOSITION, GUIDELINES, MOCK
-from steelyard.guidelines.verdicts import (
+from steelyard.judges.guidelines.cases import find_cases
+from steelyard.judges.guidelines.knobs import knob_words
+from steelyard.judges.guidelines.table import COMPOSITION, GUIDELINES, MOCK
+from steelyard.judges.guidelines.tables import guideline_sentences, guideline_sheets, guidelines_junit
+from steelyard.judges.guidelines.verdicts import (
     CANNOT_TELL,
     HOLDS,
     VIOLATED,
@@ -29,8 +29,8 @@ from steelyard.guidelines.verdicts import (
     guidelines_document,
 )
 from steelyard.plan.plan import Measure
+from steelyard.render.terminal import Paper, sheet_text
 from steelyard.results.row import Row
-from steelyard.show.terminal import Paper, sheet_text
 
 LAUNCHES = 12
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import msgspec
 
 from make_records import FakePoint, steady, write_folder
+from steelyard.analyses.hangs.tables import hang_sheets
+from steelyard.analyses.overview import read_rows
 from steelyard.export.exported import Results
 from steelyard.export.formats import write_results
 from steelyard.records.schema import End, StuckRank
+from steelyard.render.sheet import Line
 from steelyard.report import write_report
 from steelyard.results.row import Row
 from steelyard.results.rows import results
-from steelyard.show.hang_sheets import hang_sheets
-from steelyard.show.overview import read_rows
-from steelyard.show.sheet import Line
 
 
 def _stuck(rank: int, calls: tuple[str, ...], phase: str = "samples") -> StuckRank:

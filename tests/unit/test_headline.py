@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from steelyard.compare.answer import CANNOT_TELL, SLOWER
-from steelyard.compare.headline import headline
-from steelyard.compare.verdicts import CaseVerdict, Promise, Verdicts
-from steelyard.models.made import Made
+from steelyard.analyses.analysis import Made
+from steelyard.judges.compare.answer import CANNOT_TELL, SLOWER
+from steelyard.judges.compare.headline import headline
+from steelyard.judges.compare.verdicts import CaseVerdict, Promise, Verdicts
 from steelyard.results.facets import Rate
 from steelyard.results.row import NOT_YET, Row, RowLaunch
 

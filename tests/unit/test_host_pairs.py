@@ -15,17 +15,19 @@ from flat_rows import flat_row
 from make_records import FakePoint, steady, write_folder
 from placed import tables_text
 from record_lines import unsealed
+from steelyard.analyses.hosts.model import host_matrices, hosts_of_ranks
+from steelyard.analyses.hosts.tables import seen_sheets
+from steelyard.analyses.placement_pairs.model import pair_tables
+from steelyard.analyses.placement_pairs.pictures import matrix_chart
+from steelyard.analyses.rank_matrices.model import matrices
 from steelyard.base.errors import InputError
-from steelyard.checks import diagnostics
+from steelyard.diagnostics.results import diagnostics
 from steelyard.engines.description import ALL_VALUES, ops_of
 from steelyard.launch import batch_systems
 from steelyard.launch.batch_systems import with_switches
-from steelyard.models.host_matrix import host_matrices, hosts_of_ranks
 from steelyard.plan.host_pairs import HOST_WORDS, is_of_hosts, stand_ins
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
-from steelyard.plots import matrix_chart
-from steelyard.plots.across import matrices
 from steelyard.records.campaign_file import Placement, PlannedPoint
 from steelyard.report import write_report
 from steelyard.results.facets import Messages
@@ -33,9 +35,7 @@ from steelyard.results.facets.messages import RowPair
 from steelyard.results.hosts import HostSeen, hosts_seen
 from steelyard.results.load import load
 from steelyard.results.rows import results, rows_of
-from steelyard.show.core_pairs import pair_tables
-from steelyard.show.host_sheets import seen_sheets
-from steelyard.stats.standing_out import standing_out
+from steelyard.stats.hampel import standing_out
 from steelyard.system.allocation import AllocatedHost, Allocation, named_hosts
 from steelyard.system.process import Done
 from steelyard.system.topology import Cpu, Topology

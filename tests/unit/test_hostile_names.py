@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from make_records import BEGAN_NS, FakePoint, steady, write_folder
-from steelyard.base.foreign import visible
+from steelyard.base.printable import visible
 from steelyard.cli.check import CheckOptions, check
 from steelyard.cli.compare import CompareOptions, compare
 from steelyard.cli.export import ExportOptions, export

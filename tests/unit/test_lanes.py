@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pages import ROOT
-from steelyard.checks.binding import BINDS_ITSELF
+from steelyard.diagnostics.results.binding import BINDS_ITSELF
 from steelyard.records.job_file import JobFile
 from steelyard.records.schema import Job, State
 from steelyard.results.threads import moved_lanes, seen_lanes, sharing_lanes, stray_lanes

@@ -18,8 +18,8 @@ _METHODS = {
     *("copy", "copy2", "copyfile", "copytree", "copyfileobj"),
 }
 # What a method of one of these names is besides: of an array, of a package's own files.
-_OTHERS = {("stats/swaps.py", ".copy"), ("nights/levels.py", ".copy")}
-_OWN_FILES = {("report/page.py", ".read_text"), ("nights/page.py", ".read_text")}
+_OTHERS = {("stats/paired_permutation.py", ".copy"), ("judges/history/levels.py", ".copy")}
+_OWN_FILES = {("report/page.py", ".read_text"), ("judges/history/page.py", ".read_text")}
 _EXCEPTIONS: dict[tuple[str, str], str] = dict.fromkeys(_OTHERS, "of an array") | dict.fromkeys(
     _OWN_FILES, "of this package itself"
 ) | {

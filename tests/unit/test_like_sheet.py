@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from flat_rows import flat_row
-from steelyard.models.theirs import Theirs
+from steelyard.export.like_table import like_sheets
+from steelyard.export.suite_tests import Theirs
 from steelyard.results.row import Row
-from steelyard.show.like_sheet import like_sheets
 
 _FIXED: dict[str, Any] = {
     "method": "epoch", "threads": 1, "placement": None, "mpi": "mpich", "launch_count": 1,

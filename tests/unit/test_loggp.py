@@ -10,11 +10,10 @@ from msgspec.structs import replace
 
 from further import further
 from macro_rows import SIZES, TRUE, counts, pingpongs, row
-from steelyard.models.loggp import communication_ns, log_models, rounds_of
-from steelyard.models.micro_macro import macro_of
+from steelyard.analyses.loggp.model import communication_ns, log_models, rounds_of
+from steelyard.analyses.loggp.tables import log_sheet, message_sheets
 from steelyard.records.schema import Phase, Phases
 from steelyard.results.phases import RowPhases, communication_share
-from steelyard.show.log_sheets import log_sheet, message_sheets
 from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, launch_interval, pieces_at
 
 
@@ -79,12 +78,12 @@ def test_a_change_is_known_to_the_byte_beside_what_the_library_states() -> None:
     first, other = model.pieces
     assert (first.after, first.stated) == (None, ())
     assert (other.least, other.after, other.stated) == (4033, 4032, ("btl_vader_eager_limit=4096",))
-    (sheet,) = message_sheets(log_models(rows), macro_of(rows))
+    (sheet,) = message_sheets(log_models(rows))
     assert "from 4033 B on, 4032 B not" in sheet.lines[1].cells
     assert sheet.lines[1].cells[-1] == "MPI's limits near it: btl_vader_eager_limit=4096"
     assert sheet.title == "LogGP of a"  # so that no column says it again
     assert "MPI" not in [column.name for column in sheet.columns]
-    assert message_sheets(log_models(rows[:5]), macro_of(rows[:5])) == ()
+    assert message_sheets(log_models(rows[:5])) == ()
 
 
 def test_modes_that_differ_between_launches_are_no_byte() -> None:
@@ -104,7 +103,7 @@ def test_modes_that_differ_between_launches_are_no_byte() -> None:
         rows.append(row("mpi.pingpong", "a", times, bytes=size))
     (model,) = log_models(rows)
     assert [(piece.least, piece.jumps) for piece in model.pieces[1:]] == [(1593, False)]
-    (sheet,) = message_sheets((model,), macro_of(rows))
+    (sheet,) = message_sheets((model,))
     assert sheet.lines[1].cells[0] == "from 1.593 kB"
 
 

@@ -14,7 +14,7 @@ from steelyard.campaign.folder import open_folder
 from steelyard.plan.plan import Measure, Plan
 from steelyard.records.campaign_file import PlannedPoint
 from steelyard.stats.looks import FIRST_SHARE, compare_looks, looks_until, share_of, that_count
-from steelyard.stats.swaps import compare_arms
+from steelyard.stats.paired_permutation import compare_arms
 from steelyard.system.machine import read_machine
 
 _PLAN = Plan(measure=(Measure(ops=("mpi.pingpong",)),), launches=8)

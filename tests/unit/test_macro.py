@@ -9,19 +9,12 @@ import pytest
 
 from further import further
 from macro_rows import COMPUTE, SIZES, kernel, pingpongs, row
-from steelyard.models.bests import Best, bests_of
-from steelyard.models.made import Made
-from steelyard.models.micro_macro import (
-    AGREES,
-    CANNOT_TELL,
-    DISAGREES,
-    Macro,
-    macro_of,
-    verdict_of,
-)
+from steelyard.analyses.analysis import Made
+from steelyard.analyses.bests import Best, bests_of
+from steelyard.analyses.micro_macro.model import AGREES, CANNOT_TELL, DISAGREES, Macro, macro_of, verdict_of
+from steelyard.analyses.micro_macro.tables import best_words, macro_sheets
+from steelyard.analyses.registry import analysis_sheets
 from steelyard.results.row import Row
-from steelyard.show.macro_sheets import best_words, macro_sheets
-from steelyard.show.model_sheets import model_sheets
 
 # ---- best, and whether messages say it ------------------------------------------------------------------
 
@@ -203,4 +196,6 @@ def test_tables_say_it() -> None:
     assert verdicts.lines[1].cells == ("npb.is", *["disagrees -1"] * 3)
     assert verdicts.notes[0] == "latency: agrees with 1 of 2 kernels, disagrees with 1, undecided for 0"
     assert all(len(line.cells) == len(sheet.columns) for sheet in sheets.values() for line in sheet.lines)
-    assert any(sheet.title.startswith("would messages have named") for sheet in model_sheets(Made(whole())))
+    assert any(
+        sheet.title.startswith("would messages have named") for sheet in analysis_sheets(Made(whole()))
+    )

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from macro_rows import row
-from steelyard.models.max_rate import MaxRate, max_rates_of
+from steelyard.analyses.max_rate.model import MaxRate, max_rates_of
+from steelyard.analyses.max_rate.tables import max_rate_sheets, unmodelled_rate_sheets
+from steelyard.render.terminal import Paper, sheet_text
 from steelyard.results.row import Row
-from steelyard.show.max_rate_sheets import max_rate_sheets
-from steelyard.show.terminal import Paper, sheet_text
-from steelyard.show.unmodelled_sheets import unmodelled_rate_sheets
 
 SIZE, PAIR = 65536, 8e9
 FACTORS = (0.98, 1.0, 1.01, 1.02)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from macro_rows import row
-from steelyard.compare.headline import headline
-from steelyard.models.made import Made
+from steelyard.analyses.analysis import Made
+from steelyard.judges.compare.headline import headline
 from steelyard.records.campaign_file import Placement
 from steelyard.records.kinds import COLLECTIVE, WORK
 from steelyard.results.row import Row

@@ -16,18 +16,18 @@ from numpy.typing import NDArray
 from make_records import BEGAN_NS, FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.cli.check import CheckOptions, check
-from steelyard.compare.answer import CANNOT_TELL, FASTER, SAME, SLOWER, Question
-from steelyard.compare.verdicts import CaseVerdict, Promise
-from steelyard.nights.levels import night_values
-from steelyard.nights.sheets import check_sentences, check_sheet
-from steelyard.nights.store import folders_in, pool, read_night
-from steelyard.nights.verdicts import Checked, check_tonight, with_confirmed
+from steelyard.judges.compare.answer import CANNOT_TELL, FASTER, SAME, SLOWER, Question
+from steelyard.judges.compare.verdicts import CaseVerdict, Promise
+from steelyard.judges.history.levels import night_values
+from steelyard.judges.history.pictures import nights_chart
+from steelyard.judges.history.store import folders_in, pool, read_night
+from steelyard.judges.history.tables import check_sentences, check_sheet
+from steelyard.judges.history.verdicts import Checked, check_tonight, with_confirmed
 from steelyard.plan.again import plan_again
 from steelyard.plan.arms import with_arms
-from steelyard.plots.chart import Bars, Boxes, Curve, Dots
-from steelyard.plots.nights import nights_chart
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedOp, PlannedPoint
-from steelyard.show.terminal import Paper, sheet_text
+from steelyard.render.chart import Bars, Boxes, Curve, Dots
+from steelyard.render.terminal import Paper, sheet_text
 from steelyard.stats.change_points import Change
 
 _DAY = 86_400 * 10**9

@@ -14,14 +14,14 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from make_records import BEGAN_NS, FakePoint, steady, write_folder
-from steelyard.compare.answer import CANNOT_TELL, Question
 from steelyard.engines.cache import own_key
-from steelyard.nights import digest
-from steelyard.nights.digest import NAME, known_night
-from steelyard.nights.document import check_document
-from steelyard.nights.sheets import check_sheet
-from steelyard.nights.store import Night, folders_in, pool, read_night
-from steelyard.nights.verdicts import Checked, check_tonight
+from steelyard.judges.compare.answer import CANNOT_TELL, Question
+from steelyard.judges.history import digest
+from steelyard.judges.history.digest import NAME, known_night
+from steelyard.judges.history.document import check_document
+from steelyard.judges.history.store import Night, folders_in, pool, read_night
+from steelyard.judges.history.tables import check_sheet
+from steelyard.judges.history.verdicts import Checked, check_tonight
 from steelyard.records.sealing import sealed
 
 _DAY = 86_400 * 10**9

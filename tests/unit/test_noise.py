@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from steelyard.plots.noise import thin
 from steelyard.results.core_noise import (
     LENGTH_NAMES,
     Peak,
@@ -15,6 +14,7 @@ from steelyard.results.core_noise import (
     lost_by_time,
     lost_by_work,
 )
+from steelyard.rows.pictures.noise import thin
 from steelyard.stats import spectrum, spectrum_peaks
 
 QUANTUM = 250e-6  # s

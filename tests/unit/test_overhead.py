@@ -11,12 +11,12 @@ from msgspec.structs import replace as renew
 
 from flat_rows import flat_row
 from further import further
+from steelyard.render.sheet import NOTHING
 from steelyard.results.facets import Beyond
 from steelyard.results.overhead import overhead, with_overheads
 from steelyard.results.row import Row, RowLaunch
-from steelyard.show.row_columns import COLUMNS
-from steelyard.show.sheet import NOTHING
-from steelyard.show.words import overhead_words
+from steelyard.rows.columns import COLUMNS
+from steelyard.rows.words import overhead_words
 from steelyard.stats import block_interval
 from steelyard.stats.interval import Estimate
 

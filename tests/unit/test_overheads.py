@@ -6,13 +6,13 @@ import pytest
 from msgspec.structs import replace
 
 from macro_rows import row
+from steelyard.analyses.overheads.model import Overheads, overheads_of
+from steelyard.analyses.overheads.tables import overhead_sheets
+from steelyard.analyses.overlap.model import curves
 from steelyard.base.units import format_time
-from steelyard.models.overheads import Overheads, overheads_of
-from steelyard.models.overlap import curves
 from steelyard.records.kinds import WORK
+from steelyard.render.terminal import Paper, sheet_text
 from steelyard.results.row import Row
-from steelyard.show.overhead_sheets import overhead_sheets
-from steelyard.show.terminal import Paper, sheet_text
 
 L, SEND, RECEIVE, GAP = 900.0, 150.0, 250.0, 400.0
 SINGLE = 2 * (L + SEND + RECEIVE)  # there and back

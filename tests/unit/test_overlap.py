@@ -9,11 +9,18 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from flat_rows import flat_row, row_launch
-from steelyard.models.made import Made
-from steelyard.models.overlap import availability_of, curves, overlap_interval, overlap_of, overlap_point
-from steelyard.plots.across import overlap_charts
+from steelyard.analyses.analysis import Made
+from steelyard.analyses.overlap.model import (
+    availability_of,
+    curves,
+    overlap_interval,
+    overlap_of,
+    overlap_point,
+)
+from steelyard.analyses.overlap.pictures import overlap_charts
+from steelyard.analyses.overlap.tables import overlap_sheets
+from steelyard.analyses.registry import analysis_sheets
 from steelyard.results.row import Row
-from steelyard.show.model_sheets import model_sheets, overlap_sheets
 from steelyard.stats import Interval
 
 times = st.floats(min_value=1.0, max_value=1e6)
@@ -192,8 +199,8 @@ def test_skew_makes_a_curve_of_its_own() -> None:
 
 
 def test_curves_stand_under_the_results() -> None:
-    without = model_sheets(Made(ROWS[:1]))
+    without = analysis_sheets(Made(ROWS[:1]))
     assert not any("overlap of" in sheet.title for sheet in without)
-    (sheet,) = model_sheets(Made(ROWS))
+    (sheet,) = analysis_sheets(Made(ROWS))
     assert sheet.title == "overlap of mpi.overlap.ibcast"
     assert len(sheet.lines) == 2

@@ -14,17 +14,17 @@ from msgspec.structs import replace as renew
 from further import further
 from made_plans import PLANS, fakes_of
 from make_records import FakePoint, regimes, steady, write_folder
+from steelyard.analyses.analysis import Made
+from steelyard.analyses.overview import ReadFolder, _without_mpi, folder_names, overview_text
 from steelyard.base.units import format_bytes
-from steelyard.models.made import Made
 from steelyard.plan.plan import read_plan
 from steelyard.plan.shipped import shipped_plans
 from steelyard.records.fields import Params
 from steelyard.records.schema import End
+from steelyard.render.terminal import Paper
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
-from steelyard.show.overview import ReadFolder, _without_mpi, folder_names, overview_text
-from steelyard.show.row_words import bandwidth_words, value_words
-from steelyard.show.terminal import Paper
+from steelyard.rows.row_words import bandwidth_words, value_words
 
 HANG = End(point=0, status="failed", why="hang: no sample for 20 s")
 ABSENT = End(point=0, status="skipped", why="needs MPI 4.0, which this MPI does not have")

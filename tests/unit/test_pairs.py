@@ -11,14 +11,15 @@ from msgspec.structs import replace
 from make_records import FakePoint, steady, write_folder
 from placed import placed_point, tables_text
 from record_lines import unsealed
+from steelyard.analyses.placement_pairs.model import MOST_LINES, pair_tables, pictured
+from steelyard.analyses.placement_pairs.pictures import matrix_chart
 from steelyard.base.units import format_time
-from steelyard.plots import matrix_chart, svg
-from steelyard.plots.chart import Boxes, Image
 from steelyard.records.campaign_file import Placement
+from steelyard.render.chart import Boxes, Image
+from steelyard.render.svg import svg
 from steelyard.report import write_report
 from steelyard.results.rows import results
-from steelyard.show.core_pairs import MOST_LINES, pair_tables, pictured
-from steelyard.show.labels import row_labels
+from steelyard.rows.labels import row_labels
 
 
 def test_a_table_of_pairs_like_the_text(tmp_path: Path) -> None:

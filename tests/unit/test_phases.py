@@ -7,9 +7,9 @@ import pytest
 
 from flat_rows import made_row
 from macro_rows import counts
+from steelyard.analyses.phases.tables import phase_sheets
 from steelyard.records.schema import Phase, Phases
 from steelyard.results.phases import RowPhase, summarise
-from steelyard.show.inside_sheets import phase_sheets
 
 
 def test_phases_are_summed_up() -> None:

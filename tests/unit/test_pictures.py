@@ -13,28 +13,24 @@ from numpy.typing import NDArray
 
 from make_records import FakePoint, Series, regimes, steady, write_folder
 from steelyard.base.units import format_bytes
-from steelyard.plots import (
-    Chart,
-    bandwidth_charts,
-    count_charts,
-    distribution_charts,
-    dots_chart,
-    histogram_charts,
-    latency_charts,
-    legend_of,
-    rank_charts,
-    tail_charts,
-)
-from steelyard.plots.chart import Band, Bars, Boxes, Curve, Dots, Outline
-from steelyard.plots.distributions import BINS, MOST_RIDGES, TAIL_POINTS
-from steelyard.plots.panels import MOST_SHAPES
-from steelyard.plots.ranks import MOST_ROWS
 from steelyard.records.schema import End
+from steelyard.render.chart import Band, Bars, Boxes, Chart, Curve, Dots, Outline
 from steelyard.report import write_report
 from steelyard.results.facets import Messages, Rate, Samples
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
-from steelyard.show.figure_groups import FigureGroup, Shown, group_items
+from steelyard.rows.figure_groups import FigureGroup, Shown, group_items
+from steelyard.rows.pictures.distributions import (
+    BINS,
+    MOST_RIDGES,
+    TAIL_POINTS,
+    distribution_charts,
+    histogram_charts,
+    tail_charts,
+)
+from steelyard.rows.pictures.panels import MOST_SHAPES, legend_of
+from steelyard.rows.pictures.points import bandwidth_charts, count_charts, dots_chart, latency_charts
+from steelyard.rows.pictures.ranks import MOST_ROWS, rank_charts
 
 
 def group_of(folder: Path, made: Sequence[FakePoint], launches: int = 2) -> FigureGroup:

@@ -23,7 +23,7 @@ from steelyard.results.load import load
 from steelyard.results.precision import best_seconds, with_partners
 from steelyard.results.row import half_of
 from steelyard.results.rows import results
-from steelyard.show.row_words import remarks
+from steelyard.rows.row_words import remarks
 from steelyard.stats import launch_interval
 from steelyard.stats.looks import launches_for, looks_until
 from steelyard.system.machine import read_machine

@@ -13,7 +13,7 @@ from steelyard.results.facets import Progress
 from steelyard.results.load import load
 from steelyard.results.row import Row
 from steelyard.results.rows import rows_of
-from steelyard.show.row_columns import COLUMNS
+from steelyard.rows.columns import COLUMNS
 
 _COLUMN = next(column for column in COLUMNS if column.name == "early")
 

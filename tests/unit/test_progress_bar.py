@@ -22,7 +22,7 @@ from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.schema import Busy, Clock, End, Job, JobMpi, Launch, Place, Watch
 from steelyard.results.load import load
 from steelyard.results.rows import results
-from steelyard.show.row_words import time_half_words, value_words
+from steelyard.rows.row_words import time_half_words, value_words
 
 _MPI = JobMpi(name="openmpi-4", family="openmpi", version="4", mpiexec="mpiexec")
 

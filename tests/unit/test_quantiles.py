@@ -14,7 +14,7 @@ from make_records import BEGAN_NS, FakePoint, Series, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.cli.check import CheckOptions, check
 from steelyard.cli.compare import CompareOptions, compare
-from steelyard.nights.digest import known_night
+from steelyard.judges.history.digest import known_night
 from steelyard.results.facets.samples import least_samples
 from steelyard.results.load import load
 from steelyard.results.quantiles import rows_at

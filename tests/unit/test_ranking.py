@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from flat_rows import made_row, row_launch
-from steelyard.models.bests import leaders_of
-from steelyard.models.ranking import Ranking, choices_of, pattern_of, rankings_of
+from steelyard.analyses.bests import leaders_of
+from steelyard.analyses.ranking.model import Ranking, choices_of, pattern_of, rankings_of
+from steelyard.analyses.ranking.tables import all_ways_ranked, choice_sheets, ranking_sheets
+from steelyard.render.terminal import Paper, sheet_text
 from steelyard.results.row import Row
-from steelyard.show.ranking_sheets import all_ways_ranked, choice_sheets, ranking_sheets
-from steelyard.show.terminal import Paper, sheet_text
 
 LAUNCHES = 12
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.show.words import ratio_span
+from steelyard.rows.words import ratio_span
 
 
 @pytest.mark.parametrize(

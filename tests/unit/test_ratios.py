@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from macro_rows import row
-from steelyard.models.ratios import folder_ratios, mpi_ratios
-from steelyard.show.rivals import ratio_cells
+from steelyard.rows.ratios import folder_ratios, mpi_ratios
+from steelyard.rows.rivals import ratio_cells
 
 
 def test_the_first_mpi_is_the_base_of_each_test_case() -> None:

@@ -11,15 +11,15 @@ import pytest
 
 from kept import reduce_folder
 from make_records import FakePoint, steady, write_folder
-from steelyard.plots import rank_charts
-from steelyard.plots.chart import Boxes
 from steelyard.records.read import read_job
 from steelyard.records.reduced import RanksTold
+from steelyard.render.chart import Boxes
 from steelyard.results.facets import Ranks, Samples
 from steelyard.results.load import cell_of, load
 from steelyard.results.reduced import quantiles_of
 from steelyard.results.rows import rows_of
-from steelyard.show.figure_groups import Shown, group_items
+from steelyard.rows.figure_groups import Shown, group_items
+from steelyard.rows.pictures.ranks import rank_charts
 
 RANKS = 1000
 _HEAD: list[dict[str, Any]] = [

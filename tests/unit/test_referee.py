@@ -13,12 +13,12 @@ import pytest
 from further import further
 from loaded import load_benchmark
 from planted import BEGAN_NS, HOUR_NS, measured, planted
-from steelyard.compare.answer import FASTER, SLOWER
+from steelyard.judges.compare.answer import FASTER, SLOWER
 from steelyard.results.facets import Samples, Together
 from steelyard.results.row import Row
 from steelyard.results.rows import rows_of
 from steelyard.results.sittings import sittings_of
-from steelyard.show.row_words import remarks
+from steelyard.rows.row_words import remarks
 
 for needed in ("coverage_table", "coverage_derived"):
     load_benchmark(needed)

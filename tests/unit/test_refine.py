@@ -11,9 +11,9 @@ import pytest
 
 from further import further
 from macro_rows import row
+from steelyard.analyses.loggp.refine import sizes_to_add
 from steelyard.campaign.folder import open_folder
 from steelyard.cli import refine
-from steelyard.models.refine import sizes_to_add
 from steelyard.plan.plan import Measure, Plan
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint, read_campaign
 from steelyard.records.kinds import COLLECTIVE, LATENCY

@@ -11,17 +11,18 @@ import pytest
 
 from make_records import FakePoint, regimes, steady, write_folder
 from steelyard.base.errors import InputError
-from steelyard.plots import CURVE_POINTS, distribution_charts, latency_charts
-from steelyard.plots.chart import Curve, Dots
 from steelyard.records.kinds import BLOCKING, NONBLOCKING, PERSISTENT
 from steelyard.records.schema import End
+from steelyard.render.chart import Curve, Dots
 from steelyard.report import write_report
 from steelyard.report.answers import title_words
-from steelyard.report.place import settings_of
+from steelyard.report.environment import settings_of
 from steelyard.report.setting_words import machine_words, setting_words
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
-from steelyard.show.figure_groups import FigureGroup, Shown, group_items
+from steelyard.rows.figure_groups import FigureGroup, Shown, group_items
+from steelyard.rows.pictures.distributions import CURVE_POINTS, distribution_charts
+from steelyard.rows.pictures.points import latency_charts
 from steelyard.system.kernel_settings import SystemSettings
 
 HANG = End(point=0, status="failed", why="hang: <b>no</b> observation & for 20 s")

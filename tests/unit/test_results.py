@@ -15,9 +15,9 @@ from made_results import recorded, rows
 from made_stamps import COST_NS
 from make_records import FakePoint, regimes, steady, write_folder
 from record_lines import LINES
+from steelyard.analyses.analysis import Made
 from steelyard.export.exported import Export, Results
 from steelyard.export.formats import FORMATS, results_document, write_results
-from steelyard.models.made import Made
 from steelyard.records.schema import End
 from steelyard.results.facets import ClockError, Messages, Modes, Ranks, Rate, RuleQuantile, Samples, Timer
 from steelyard.results.load import load

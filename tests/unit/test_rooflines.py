@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from flat_rows import made_row
-from steelyard.models.rooflines import rooflines_of
-from steelyard.plots import roofline_charts
-from steelyard.plots.svg import svg
+from steelyard.analyses.phases.pictures import roofline_charts
+from steelyard.analyses.phases.rooflines import rooflines_of
 from steelyard.records.kinds import KERNEL
+from steelyard.render.svg import svg
 from steelyard.results.phases import RowPhase, RowPhases
 from steelyard.results.roofs import TRIAD
 from steelyard.results.row import Row

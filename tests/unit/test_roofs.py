@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flat_rows import made_row
-from steelyard.models.roofs import STREAM, phase_roofs_of, roof_shares
+from steelyard.analyses.phases.model import STREAM, phase_roofs_of, roof_shares
 from steelyard.results.phases import RowPhase, RowPhases
 from steelyard.results.row import Row
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from flat_rows import made_row
+from steelyard.analyses.efficiency.model import efficiencies
 from steelyard.base.diagnostic import checks_of, diagnose
-from steelyard.checks import plausible
-from steelyard.checks.evidence import Evidence
-from steelyard.models.efficiency import efficiencies
+from steelyard.diagnostics.results import plausible
+from steelyard.diagnostics.results.evidence import Evidence
 from steelyard.records.campaign_file import CampaignFile
 from steelyard.records.kinds import KERNEL
 from steelyard.results.facets import Roof

@@ -10,8 +10,8 @@ from steelyard.records.schema import Hint
 from steelyard.results.facets import RowPath
 from steelyard.results.facets.modes import RowMode
 from steelyard.results.row import Row
-from steelyard.show.method_words import shared_nature
-from steelyard.show.row_words import (
+from steelyard.rows.method_words import shared_nature
+from steelyard.rows.row_words import (
     bandwidth_words,
     details,
     rate_half_words,
@@ -20,7 +20,7 @@ from steelyard.show.row_words import (
     time_half_words,
     value_words,
 )
-from steelyard.show.words import half_words, interval_words, relative_words
+from steelyard.rows.words import half_words, interval_words, relative_words
 
 
 def said(row: Row, launches: int = 0) -> str:

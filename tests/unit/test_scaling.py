@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from macro_rows import row
-from steelyard.models.made import Made
-from steelyard.models.scaling import ScalingCurve, fit_speedup, scaling_curves
-from steelyard.plots import scaling_charts
-from steelyard.plots.chart import Bars, Dots
-from steelyard.plots.chart import Curve as Line
+from steelyard.analyses.analysis import Made
+from steelyard.analyses.registry import analysis_sheets
+from steelyard.analyses.scaling.model import ScalingCurve, fit_speedup, scaling_curves
+from steelyard.analyses.scaling.pictures import scaling_charts
+from steelyard.analyses.scaling.tables import curve_names, scaling_sheets
+from steelyard.render.chart import Bars, Dots
+from steelyard.render.chart import Curve as Line
 from steelyard.results.row import Row
-from steelyard.show.macro_sheets import curve_names, scaling_sheets
-from steelyard.show.model_sheets import model_sheets
 from steelyard.stats import relative_fit
 
 WORK = 1e3  # millions of operations of class S; W has twice, A four times as much
@@ -188,13 +188,13 @@ def test_tables_say_it() -> None:
     assert scaling.lines[-1].cells[1] == "2 ranks, class W"
     assert models.lines[0].cells[2] == "serial fraction 0.1 (0.1 to 0.1)"
     assert [line.cells[-1] for line in models.lines] == ["0.0 %", "0.0 %", "exact"]
-    assert any(sheet.title.startswith("scaling") for sheet in model_sheets(Made(rows)))
+    assert any(sheet.title.startswith("scaling") for sheet in analysis_sheets(Made(rows)))
 
 
 def test_a_picture_for_each_kernel_with_its_marks_and_its_model() -> None:
     counts = (1, 2, 4, 8)
     curves = scaling_curves(strong(counts, amdahl(counts, 0.1), 0.02))
-    (chart,) = scaling_charts(curves, curve_names(curves))
+    (chart,) = scaling_charts(curves)
     ideal, model = chart.marks_of(Line)
     assert list(ideal.y) == [1, 8]
     assert model.style.dash

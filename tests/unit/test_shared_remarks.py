@@ -9,8 +9,8 @@ import pytest
 from flat_rows import made_launch as launch
 from flat_rows import made_row as row
 from steelyard.results.row import Row
-from steelyard.show.row_words import remarks
-from steelyard.show.shared_remarks import Remarks, told_once
+from steelyard.rows.row_words import remarks
+from steelyard.rows.shared_remarks import Remarks, told_once
 
 
 def told(rows: Sequence[Row], owners: Sequence[str] = (), launches: int = 0) -> Remarks:

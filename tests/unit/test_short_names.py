@@ -9,13 +9,13 @@ import pytest
 from msgspec.structs import replace
 
 from make_records import FakePoint, steady, write_folder
-from steelyard.compare.answer import Question
-from steelyard.compare.arms import rivals_by
-from steelyard.compare.document import verdicts_document
-from steelyard.compare.sheets import verdict_sentences, verdict_sheet, with_short_names
-from steelyard.compare.verdicts import compare
+from steelyard.judges.compare.answer import Question
+from steelyard.judges.compare.arms import rivals_by
+from steelyard.judges.compare.document import verdicts_document
+from steelyard.judges.compare.tables import verdict_sentences, verdict_sheet, with_short_names
+from steelyard.judges.compare.verdicts import compare
 from steelyard.results.rows import results
-from steelyard.show.short_names import named_shortly, short_names
+from steelyard.rows.short_names import named_shortly, short_names
 
 
 @pytest.mark.parametrize(

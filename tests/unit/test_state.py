@@ -10,11 +10,11 @@ import pytest
 from msgspec.structs import replace
 
 from make_records import MACHINE, FakePoint, listed, steady, write_folder
-from steelyard.accept.criterion import Candidate
-from steelyard.accept.settings import quiet
-from steelyard.accept.weighed import Weighed
 from steelyard.base.diagnostic import Diagnostic
-from steelyard.checks import diagnostics
+from steelyard.diagnostics.results import diagnostics
+from steelyard.judges.accept.criterion import Candidate
+from steelyard.judges.accept.measurement import Weighed
+from steelyard.judges.accept.settings import quiet
 from steelyard.records.follow import Tail
 from steelyard.records.job_file import append_records
 from steelyard.records.read import read_records

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from steelyard.results.reduced import QUANTILES, quantiles_among
-from steelyard.stats.few import deviation, mean, middle, row_middles, variance
+from steelyard.stats.fast_stats import deviation, mean, middle, row_middles, variance
 from steelyard.stats.quantile import quantile, row_quantiles
 
 _SIZES = (1, 2, 3, 7, 8, 9, 127, 128, 999, 1000, 4096, 4097, 5001)

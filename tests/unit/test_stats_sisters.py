@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from steelyard.stats.sisters import compare_sisters
+from steelyard.stats.peer_outliers import compare_sisters
 
 PLACES, LAUNCHES = 8, 6
 

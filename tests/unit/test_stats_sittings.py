@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from steelyard.stats.sittings import LEAST_HOUR, compare_sittings
+from steelyard.stats.unpaired import LEAST_HOUR, compare_sittings
 
 
 def test_one_sitting_each_by_hand() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from steelyard.stats.sittings import compare_sittings
-from steelyard.stats.swaps import GAPS, compare_arms, least_pairs, level_modes, modes_of
+from steelyard.stats.paired_permutation import GAPS, compare_arms, least_pairs, level_modes, modes_of
+from steelyard.stats.unpaired import compare_sittings
 
 Table = NDArray[np.float64]
 _ALARM = 0.01

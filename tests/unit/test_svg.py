@@ -13,8 +13,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from steelyard.plots.axes import (
+from steelyard.render.axes import (
     MARKERS,
+    MOST_COLOURS,
     PALETTE,
     ink_on,
     linear_axis,
@@ -25,7 +26,7 @@ from steelyard.plots.axes import (
     size_axis,
     style_of,
 )
-from steelyard.plots.chart import (
+from steelyard.render.chart import (
     Axis,
     Band,
     Bars,
@@ -40,8 +41,7 @@ from steelyard.plots.chart import (
     Shades,
     Style,
 )
-from steelyard.plots.svg import svg, swatch
-from steelyard.show.figure_groups import MOST_COLOURS
+from steelyard.render.svg import svg, swatch
 
 BLUE = Style("#0a4a86")
 X, Y = Axis("x", 0.0, 10.0, ((0.0, "0"), (10.0, "10"))), Axis("y", 1.0, 100.0, ((10.0, "ten"),), is_log=True)

@@ -13,12 +13,12 @@ import pytest
 
 import steelyard
 from make_records import FakePoint, steady, write_folder
+from steelyard.analyses.analysis import Made
 from steelyard.base.errors import InputError
 from steelyard.export.exported import Export, Results
 from steelyard.export.flat import flat
 from steelyard.export.formats import FORMATS
 from steelyard.export.table import with_unit
-from steelyard.models.made import Made
 from steelyard.records.command_line import installing
 from steelyard.results.rows import results
 

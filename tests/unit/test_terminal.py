@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from steelyard.show.sheet import BAD, WARN, Line, Sheet, number, plain_lines, remark, without_empty, words
-from steelyard.show.terminal import Paper, folded, paper_of, prose_text, sheet_text, spell
+from steelyard.render.sheet import BAD, WARN, Line, Sheet, number, plain_lines, remark, without_empty, words
+from steelyard.render.terminal import Paper, folded, paper_of, prose_text, sheet_text, spell
 
 SHEET = Sheet(
     "mpi.pingpong",

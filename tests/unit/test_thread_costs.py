@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from flat_rows import made_row, row_launch
-from steelyard.models.thread_costs import ThreadCurve, thread_curves
-from steelyard.plots import each_thread_charts, thread_charts
-from steelyard.plots.chart import Bars, Dots
-from steelyard.plots.chart import Curve as Line
+from steelyard.analyses.thread_costs.model import ThreadCurve, thread_curves
+from steelyard.analyses.thread_costs.pictures import each_thread_charts, thread_charts
+from steelyard.analyses.thread_costs.tables import all_threads_sheet, thread_sheets
 from steelyard.records.schema import Lanes, Phase, Phases, Point
+from steelyard.render.chart import Bars, Dots
+from steelyard.render.chart import Curve as Line
+from steelyard.render.sheet import Sheet
+from steelyard.render.terminal import Paper, sheet_text
 from steelyard.results.combined import Combined
 from steelyard.results.facets import Fairness, ThreadTimes
 from steelyard.results.row import Row
-from steelyard.show.row_columns import columns_of
-from steelyard.show.sheet import Sheet
-from steelyard.show.terminal import Paper, sheet_text
-from steelyard.show.thread_sheets import all_threads_sheet, thread_sheets
+from steelyard.rows.columns import columns_of
 
 LAUNCHES, CALLS, SIZE = 8, 64, 8
 

@@ -9,9 +9,15 @@ import pytest
 from numpy.typing import NDArray
 
 from flat_rows import made_launch, made_row
-from steelyard.models.algorithms import SeenTree, algorithms_of, candidates
-from steelyard.models.made import Made
-from steelyard.models.trees import (
+from steelyard.analyses.analysis import Made, PagePlace
+from steelyard.analyses.broadcast_algorithm.model import SeenTree, algorithms_of, candidates
+from steelyard.analyses.broadcast_algorithm.pictures import tree_charts
+from steelyard.analyses.broadcast_algorithm.tables import (
+    change_words,
+    tree_sheets,
+    unseen_tree_sheets,
+)
+from steelyard.analyses.broadcast_algorithm.trees import (
     BINARY,
     BINOMIAL,
     CHAIN,
@@ -29,11 +35,10 @@ from steelyard.models.trees import (
     inward_tree,
     level_tree,
 )
-from steelyard.plots import svg, tree_charts
-from steelyard.report.model_sections import model_sections
+from steelyard.render.svg import svg
+from steelyard.render.terminal import Paper, sheet_text
+from steelyard.report.analysis_sections import analysis_sections
 from steelyard.results.row import Row
-from steelyard.show.terminal import Paper, sheet_text
-from steelyard.show.tree_sheets import change_words, tree_names, tree_sheets, unseen_tree_sheets
 
 FloatArray = NDArray[np.float64]
 RANKS = (5, 16, 33, 64)
@@ -172,10 +177,11 @@ def test_table_and_picture_say_the_tree() -> None:
     assert max(map(len, sheet_text(sheet, Paper(80, is_pipe=False)).splitlines())) <= 80
     assert "mpi.pingpong" in sheet.lines[2].cells[-1]
     assert change_words(found[0]) == "binomial from 8 B, chain from 64 KiB"
-    charts = tree_charts(found, tree_names(found))
+    charts = tree_charts(found)
     assert [chart.title for chart in charts] == ["mpi.bcast, 8 B: binomial", "mpi.bcast, 64 KiB: chain"]
     assert "rank 7" in str(svg(charts[0]))
-    (section,) = [one for one in model_sections(Made(rows), "") if one.title == "Trees"]
+    sections = analysis_sections(Made(rows), "", PagePlace.AFTER_ROWS)
+    (section,) = [section for section in sections if section.title == "Trees"]
     assert len(section.charts) == 2
 
 

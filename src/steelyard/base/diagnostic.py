@@ -1,7 +1,7 @@
 """Diagnostics: what is wrong or doubtful, the evidence, why it matters, and what to do.
 
 A check is a row of a table: a function that looks for one thing, and its texts. Checks may look at any value:
-a results folder for `steelyard.checks`, a machine for `steelyard.doctor`.
+a results folder for `steelyard.diagnostics.results`, a machine for `steelyard.diagnostics.machine`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.base.errors import InputError
-from steelyard.base.foreign import shortened
+from steelyard.base.printable import shortened
 
 _MOST_QUOTED = 60  # letters of what somebody has written, in a sentence
 

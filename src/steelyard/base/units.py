@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from steelyard.base.errors import InputError
-from steelyard.base.foreign import shortened
+from steelyard.base.printable import shortened
 
 _BINARY = {"": 1, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 _DECIMAL = {"k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}

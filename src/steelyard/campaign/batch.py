@@ -22,8 +22,8 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.files import make_folder, read_number, read_regular, read_text, write_whole
-from steelyard.base.foreign import shortened, visible
 from steelyard.base.plural import counted
+from steelyard.base.printable import shortened, visible
 from steelyard.base.private import OWNER_ALONE
 from steelyard.base.secret import masked_text
 from steelyard.base.units import parse_seconds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from steelyard.base.foreign import shortened
+from steelyard.base.printable import shortened
 
 _QUOTED_LINES, _QUOTED_LETTERS = 3, 300
 # Lines that launchers and libraries add to every death, and that say nothing about this one.

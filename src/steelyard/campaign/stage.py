@@ -19,8 +19,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
-from steelyard.base.foreign import shortened, visible
 from steelyard.base.plural import counted
+from steelyard.base.printable import shortened, visible
 from steelyard.campaign.jobs import CampaignSetup
 from steelyard.engines.build import Engine
 from steelyard.launch.one_process import plan_process

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import open_regular
-from steelyard.base.foreign import visible
+from steelyard.base.printable import visible
 from steelyard.engines.build import Engine
 from steelyard.records.schema import Launch, Place, StuckRank
 from steelyard.system.functions import functions_of

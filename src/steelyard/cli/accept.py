@@ -12,8 +12,8 @@ import typer
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import write_given
-from steelyard.base.foreign import visible
 from steelyard.base.plural import joined
+from steelyard.base.printable import visible
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell, tell_counted
 from steelyard.cli.options import (
     JsonFlag,
@@ -29,8 +29,8 @@ from steelyard.cli.show import OnScreen, print_closing
 from steelyard.records.results_folder import check_results_folder
 
 if TYPE_CHECKING:
-    from steelyard.accept import Acceptance, Weighed
-    from steelyard.show.overview import ReadFolder
+    from steelyard.analyses.overview import ReadFolder
+    from steelyard.judges.accept import Acceptance, Weighed
 
 NOT_WELL_CODE, CANNOT_TELL_CODE = 1, 4
 EXAMPLES = {
@@ -92,8 +92,8 @@ def accept(options: AcceptOptions) -> None:
 
     The exit code is 1 if it is not well, 4 with --strict if that is undecided, 2 or 3 if it was not judged.
     """
-    from steelyard.accept import accept as accept_weighed
-    from steelyard.accept import read_limits
+    from steelyard.judges.accept import accept as accept_weighed
+    from steelyard.judges.accept import read_limits
 
     _check(options)
     limits = read_limits(options.limits) if options.limits is not None else ()
@@ -135,7 +135,7 @@ def _check(options: AcceptOptions) -> None:
 
 def exit_code(found: Acceptance, strict: bool) -> int:
     """Compute the exit code of the verdict: 0 if nothing is not well."""
-    from steelyard.accept import CANNOT_TELL, NOT_WELL
+    from steelyard.judges.accept import CANNOT_TELL, NOT_WELL
 
     if found.verdict == NOT_WELL:
         return NOT_WELL_CODE
@@ -144,8 +144,8 @@ def exit_code(found: Acceptance, strict: bool) -> int:
 
 def print_acceptance(weighed: Weighed, found: Acceptance) -> OnScreen:
     """Print the verdict and why, a line for each topic, and below it the reasons and remedies."""
-    from steelyard.accept.sheets import acceptance_sentences, acceptance_sheet, head_facts
-    from steelyard.show.terminal import prose_text
+    from steelyard.judges.accept.tables import acceptance_sentences, acceptance_sheet, head_facts
+    from steelyard.render.terminal import prose_text
 
     verdict = f"{weighed.name}: {found.verdict}: {found.why}."
     lines = 0
@@ -159,9 +159,9 @@ def print_acceptance(weighed: Weighed, found: Acceptance) -> OnScreen:
 
 def _measured(options: AcceptOptions) -> ReadFolder:
     """Measure the plan into a folder now. Raises InputError."""
-    from steelyard.accept import PLAN
     from steelyard.campaign.folder import default_folder
     from steelyard.cli.run import measure
+    from steelyard.judges.accept import PLAN
     from steelyard.plan.arguments import asked_plan
 
     given = {"launches": options.launches, "time_budget": options.time_budget}
@@ -176,7 +176,7 @@ def _measured(options: AcceptOptions) -> ReadFolder:
 
 def _read(folder: Path) -> ReadFolder:
     """Read an existing results folder. Raises InputError."""
-    from steelyard.show.overview import read_rows
+    from steelyard.analyses.overview import read_rows
     from steelyard.system.workers import mapped
 
     check_results_folder(folder)
@@ -184,13 +184,13 @@ def _read(folder: Path) -> ReadFolder:
 
 
 def _weighed(read: ReadFolder) -> Weighed:
-    from steelyard.accept import Weighed
+    from steelyard.judges.accept import Weighed
 
     return Weighed(read.measured, read.rows, visible(str(read.measured.folder)))
 
 
 def _write_junit(path: Path, folder: Path, found: Acceptance, strict: bool) -> None:
-    from steelyard.accept.junit import junit_xml
+    from steelyard.judges.accept.junit import junit_xml
 
     try:
         write_given(path, junit_xml(f"steelyard accept {folder}", found, strict))

@@ -12,8 +12,14 @@ from collections.abc import Sequence
 
 # Each takes some tens of ms; in the order of their first use.
 _MODULES = (
-    *("numpy", "scipy.special", "steelyard.results.rows", "steelyard.checks", "steelyard.export.formats"),
-    *("steelyard.show.overview", "jinja2", "steelyard.report"),
+    *(
+        "numpy",
+        "scipy.special",
+        "steelyard.results.rows",
+        "steelyard.diagnostics.results",
+        "steelyard.export.formats",
+    ),
+    *("steelyard.analyses.overview", "jinja2", "steelyard.report"),
 )
 
 

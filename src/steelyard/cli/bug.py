@@ -14,7 +14,7 @@ from pathlib import Path
 
 import steelyard
 from steelyard.base.errors import SteelyardError
-from steelyard.base.foreign import shortened
+from steelyard.base.printable import shortened
 from steelyard.base.secret import masked_text, masked_words
 from steelyard.engines.cache import cache_folder
 

@@ -32,8 +32,8 @@ from steelyard.records.results_folder import check_results_folder
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from steelyard.nights.store import Night, Pool
-    from steelyard.nights.verdicts import Checked
+    from steelyard.judges.history.store import Night, Pool
+    from steelyard.judges.history.verdicts import Checked
     from steelyard.records.campaign_file import PlannedPoint
     from steelyard.results.row import Row
 
@@ -123,7 +123,7 @@ class CheckOptions:
 
 def check(options: CheckOptions) -> None:
     """Compare tonight with the nights before, and date what changed; or compare it with another build."""
-    from steelyard.nights.verdicts import check_tonight
+    from steelyard.judges.history.verdicts import check_tonight
 
     asked = question(options.false_alarm, options.least, options.margin, options.quantile)
     if not options.nights:
@@ -133,7 +133,7 @@ def check(options: CheckOptions) -> None:
     found, series = check_tonight(pooled, asked)
     found = _confirm(options, pooled, found) if options.baseline else _with_command(found, pooled)
     if options.report is not None:
-        from steelyard.nights.page import check_page
+        from steelyard.judges.history.page import check_page
 
         _write(options.report, "--report", check_page(found, series, asked.margin).encode())
     if options.junit:
@@ -144,7 +144,7 @@ def check(options: CheckOptions) -> None:
             options.strict,
         )
     if options.json:
-        from steelyard.nights.document import check_document
+        from steelyard.judges.history.document import check_document
 
         say_json(check_document(found))
     else:
@@ -154,7 +154,7 @@ def check(options: CheckOptions) -> None:
 
 
 def _print(found: Checked, margin: float) -> None:
-    from steelyard.nights.sheets import check_sentences, check_sheet
+    from steelyard.judges.history.tables import check_sentences, check_sheet
 
     print_sheet(check_sheet(found, margin))
     for sentence in check_sentences(found):
@@ -170,7 +170,7 @@ def _print(found: Checked, margin: float) -> None:
 
 
 def _say_laid_out(sentence: str) -> None:
-    from steelyard.show.terminal import prose_text
+    from steelyard.render.terminal import prose_text
 
     print_laid_out(prose_text(sentence, paper()))
 
@@ -187,8 +187,8 @@ def _write(path: Path, option: str, text: bytes) -> None:
 def _pool(options: CheckOptions) -> Pool:
     """Read the nights of the store; unreadable ones are left out, except tonight's."""
     from steelyard.engines.cache import own_key
-    from steelyard.nights.digest import known_night
-    from steelyard.nights.store import folders_in, pool
+    from steelyard.judges.history.digest import known_night
+    from steelyard.judges.history.store import folders_in, pool
 
     folders = {path.resolve(): path for path in folders_in(options.nights)}
     nights: dict[Path, Night] = {}
@@ -215,7 +215,7 @@ def _pool(options: CheckOptions) -> Pool:
 def _night(folder: Path, quantile: float | None = None) -> Night:
     """Find tonight by its name. Raises InputError."""
     from steelyard.engines.cache import own_key
-    from steelyard.nights.digest import known_night
+    from steelyard.judges.history.digest import known_night
 
     check_results_folder(folder)
     return known_night(folder, own_key(), quantile)
@@ -254,7 +254,7 @@ def _build_of(before: Night, tonight: Night) -> str | None:
     """Find what a night had and tonight has not, as --baseline takes it: a variable, an MPI; None for
     neither.
     """
-    from steelyard.nights.settings import is_variable
+    from steelyard.judges.history.settings import is_variable
 
     others = sorted(
         name
@@ -306,7 +306,7 @@ def _measure_by_turns(
     from steelyard.campaign.started import arm_line, started_by
     from steelyard.cli.consent import ask_to_start
     from steelyard.cli.run import measure
-    from steelyard.nights.store import is_results
+    from steelyard.judges.history.store import is_results
     from steelyard.plan.again import plan_again
     from steelyard.results.load import load
 
@@ -326,9 +326,9 @@ def _measure_by_turns(
 
 def _confirm(options: CheckOptions, pooled: Pool, found: Checked) -> Checked:
     """Measure what is suspected again, by turns with the baseline; this alone decides slower or faster."""
-    from steelyard.compare.arms import rivals_by
-    from steelyard.compare.verdicts import compare
-    from steelyard.nights.verdicts import with_confirmed
+    from steelyard.judges.compare.arms import rivals_by
+    from steelyard.judges.compare.verdicts import compare
+    from steelyard.judges.history.verdicts import with_confirmed
     from steelyard.records.campaign_file import read_campaign
     from steelyard.results.key import RowKey, key_of
     from steelyard.results.load import load
@@ -355,7 +355,7 @@ def _confirm(options: CheckOptions, pooled: Pool, found: Checked) -> Checked:
 
 def _arms(baseline: str, night: Night) -> dict[str, tuple[str, ...]]:
     """Make arms of the baseline and of tonight's build. Raises InputError."""
-    from steelyard.nights.store import is_results
+    from steelyard.judges.history.store import is_results
     from steelyard.plan.arms import USUAL
     from steelyard.results.load import load
 

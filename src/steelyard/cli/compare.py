@@ -11,7 +11,7 @@ import typer
 from steelyard.base.errors import InputError
 from steelyard.base.factors import FACTORS
 from steelyard.base.files import write_given
-from steelyard.base.foreign import visible
+from steelyard.base.printable import visible
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_json
 from steelyard.cli.options import JsonFlag, JunitFile, LeastPercent, MarginPercent, QuantileOf, StrictFlag
 from steelyard.records.results_folder import check_results_folder
@@ -19,9 +19,9 @@ from steelyard.records.results_folder import check_results_folder
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from steelyard.compare.answer import Question
-    from steelyard.compare.arms import Rivals
-    from steelyard.compare.verdicts import CaseVerdict
+    from steelyard.judges.compare.answer import Question
+    from steelyard.judges.compare.arms import Rivals
+    from steelyard.judges.compare.verdicts import CaseVerdict
 
 SLOWER_CODE, CANNOT_TELL_CODE = 1, 4
 EXAMPLES = {
@@ -76,8 +76,8 @@ class CompareOptions:
 
 def compare(options: CompareOptions) -> None:
     """Compare folders, or the MPIs or settings of one folder."""
-    from steelyard.compare.arms import against
-    from steelyard.compare.verdicts import compare as compare_rivals
+    from steelyard.judges.compare.arms import against
+    from steelyard.judges.compare.verdicts import compare as compare_rivals
 
     asked = question(options.false_alarm, options.least, options.margin, options.quantile)
     rivals, by_turns, precision = _rivals(options)
@@ -89,12 +89,12 @@ def compare(options: CompareOptions) -> None:
         title = f"steelyard compare {' '.join(found.arms)}{of_quantile(options.quantile)}"
         write_junit(options.junit, title, found.points, options.strict)
     if options.json:
-        from steelyard.compare.document import verdicts_document
+        from steelyard.judges.compare.document import verdicts_document
 
         say_json(verdicts_document(found))
     else:
-        from steelyard.compare.sheets import verdict_sentences, verdict_sheet, with_short_names
-        from steelyard.show.terminal import prose_text
+        from steelyard.judges.compare.tables import verdict_sentences, verdict_sheet, with_short_names
+        from steelyard.render.terminal import prose_text
 
         shown = with_short_names(found)
         print_sheet(verdict_sheet(shown, asked.margin))
@@ -106,7 +106,7 @@ def compare(options: CompareOptions) -> None:
 
 def question(false_alarm: float, least: float, margin: float, quantile: float | None = None) -> Question:
     """Read the parameters of a comparison from options, most in per cent. Raises InputError."""
-    from steelyard.compare.answer import Question
+    from steelyard.judges.compare.answer import Question
     from steelyard.results.quantiles import check_quantile
 
     if quantile is not None:
@@ -133,8 +133,8 @@ def _percentage(option: str, percent: float, most: float = 10.0) -> float:
 
 def _rivals(options: CompareOptions) -> tuple[Rivals, bool, float | None]:
     """Find the arms, whether they took turns, and the precision that their plan asks of ratios."""
-    from steelyard.compare.arms import folder_factor, rivals_by, rivals_of
-    from steelyard.compare.conditions import check_conditions
+    from steelyard.judges.compare.arms import folder_factor, rivals_by, rivals_of
+    from steelyard.judges.compare.conditions import check_conditions
     from steelyard.records.campaign_file import read_campaign
     from steelyard.results.load import load
     from steelyard.results.precision import asked_of
@@ -159,7 +159,7 @@ def _rivals(options: CompareOptions) -> tuple[Rivals, bool, float | None]:
 
 def write_junit(path: Path, title: str, points: Sequence[CaseVerdict], strict: bool) -> None:
     """Write verdicts as JUnit XML. Raises InputError."""
-    from steelyard.compare.junit import junit_xml
+    from steelyard.judges.compare.junit import junit_xml
 
     try:
         write_given(path, junit_xml(title, points, strict))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from steelyard.base.errors import InputError
-from steelyard.base.foreign import visible
+from steelyard.base.printable import visible
 from steelyard.campaign.started import masked_line, unknown
 from steelyard.cli.console import tell
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from steelyard.base.errors import InputError
-from steelyard.base.foreign import visible
-from steelyard.show.terminal import ERRORS, MARK, Paper, folded, paper_of, sheet_text
+from steelyard.base.printable import visible
+from steelyard.render.terminal import ERRORS, MARK, Paper, folded, paper_of, sheet_text
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from steelyard.show.sheet import Sheet
+    from steelyard.render.sheet import Sheet
 
 _USUAL_SIZE = (80, 24)  # of a terminal that does not say it
 _PLAIN_WIDTH = 110  # of drawings if stdout is no terminal: a file or a pipe has no width

@@ -49,7 +49,7 @@ class Needed(Struct, frozen=True):
 
 def design_of(plan: Plan, points: Sequence[PlannedPoint]) -> Design:
     """Make what is fixed of a campaign's tests before its first launch."""
-    from steelyard.compare.answer import FALSE_ALARM, LEAST, MARGIN
+    from steelyard.judges.compare.answer import FALSE_ALARM, LEAST, MARGIN
     from steelyard.stats.looks import looks_until
 
     arms = len(dict.fromkeys(point.arm for point in points if point.arm is not None))
@@ -80,7 +80,7 @@ def needed(plan: Plan, points: Sequence[PlannedPoint], out: Path, given: Path | 
 
 def _each(plan: Plan, points: Sequence[PlannedPoint], scatters: Scatters) -> Iterator[int | None]:
     """Find the launches of each test case whose scatter is known; the arms of one have one number each."""
-    from steelyard.compare.power import launches_to_find
+    from steelyard.judges.compare.power import launches_to_find
     from steelyard.stats.looks import launches_of_scatter
 
     design = design_of(plan, points)

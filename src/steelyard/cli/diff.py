@@ -17,14 +17,14 @@ from steelyard.cli.consent import ask_to_start
 from steelyard.cli.console import print_sheet, say_aside, say_json
 from steelyard.cli.options import JsonFlag, TimeBudget, YesFlag, launches_option
 from steelyard.cli.run import finish, measure_and_show
-from steelyard.nights.settings import differences, settings_of
+from steelyard.judges.history.settings import differences, settings_of
 from steelyard.plan.again import plan_of, with_secrets
 from steelyard.records.campaign_file import CampaignFile, read_campaign
 from steelyard.records.command_line import command
 from steelyard.records.read import read_folder
 from steelyard.records.results_folder import check_results_folder
-from steelyard.show.host_sheets import hosts_of
-from steelyard.show.sheet import Sheet, plain_lines, words
+from steelyard.render.sheet import Sheet, plain_lines, words
+from steelyard.rows.host_words import hosts_of
 
 EXAMPLES = {
     "diff": ("steelyard diff results/monday results/tuesday",),

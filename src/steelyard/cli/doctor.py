@@ -20,11 +20,11 @@ _LOOK_SECONDS = 1.0  # how long other processes are watched
 
 def doctor(options: JsonOnly) -> None:
     """Examine this machine: MPIs, cores and caches, clocks, other load; what is wrong, and what to do."""
-    from steelyard.doctor import Patient, examine
-    from steelyard.doctor.machine import default_clock, machine_lines
+    from steelyard.diagnostics.machine import Patient, examine
+    from steelyard.diagnostics.machine.installation import default_clock, machine_lines
+    from steelyard.diagnostics.text import diagnostic_text
     from steelyard.engines.clocks import gauge_clocks
-    from steelyard.show.diagnostics import diagnostic_text
-    from steelyard.show.terminal import folded
+    from steelyard.render.terminal import folded
     from steelyard.system.kernel_settings import read_settings
     from steelyard.system.other_processes import Watcher
 

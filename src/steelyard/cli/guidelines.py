@@ -18,7 +18,7 @@ from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside,
 from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, launches_option, listed
 
 if TYPE_CHECKING:
-    from steelyard.guidelines.verdicts import CheckedGuidelines
+    from steelyard.judges.guidelines.verdicts import CheckedGuidelines
     from steelyard.plan.plan import Measure, Plan
     from steelyard.results.row import Row
 
@@ -97,7 +97,7 @@ class GuidelineOptions:
 
 def guidelines(options: GuidelineOptions) -> None:
     """Compare the calls of an MPI with compositions of other calls, and name those that are too slow."""
-    from steelyard.guidelines.verdicts import Asked, check_guidelines, guidelines_document
+    from steelyard.judges.guidelines.verdicts import Asked, check_guidelines, guidelines_document
 
     wanted = question(options.false_alarm, options.tolerance, options.tolerance)
     asked = Asked(wanted.false_alarm, wanted.margin)
@@ -115,8 +115,8 @@ def guidelines(options: GuidelineOptions) -> None:
 
 
 def _print(found: CheckedGuidelines) -> None:
-    from steelyard.guidelines.sheets import guideline_sentences, guideline_sheets
-    from steelyard.show.terminal import prose_text
+    from steelyard.judges.guidelines.tables import guideline_sentences, guideline_sheets
+    from steelyard.render.terminal import prose_text
 
     for number, sheet in enumerate(guideline_sheets(found)):
         if number > 0:
@@ -127,7 +127,7 @@ def _print(found: CheckedGuidelines) -> None:
 
 
 def _write_junit(path: Path, found: CheckedGuidelines, strict: bool) -> None:
-    from steelyard.guidelines.sheets import guidelines_junit
+    from steelyard.judges.guidelines.tables import guidelines_junit
 
     try:
         write_given(path, guidelines_junit("steelyard check guidelines", found, strict))
@@ -208,7 +208,7 @@ def planned_guidelines(options: GuidelineOptions) -> Plan:
 
 def _check_sides(plan: Plan, path: Path) -> None:
     """Raise InputError for a plan that measures both sides of no guideline."""
-    from steelyard.guidelines.table import GUIDELINES
+    from steelyard.judges.guidelines.table import GUIDELINES
 
     there = [pattern for one in plan.measure for pattern in one.ops]
 
@@ -221,7 +221,7 @@ def _check_sides(plan: Plan, path: Path) -> None:
 
 def _about(words: Sequence[str], plan: Plan) -> tuple[Measure, ...]:
     """Select the measures of these ops, and of those that they are compared with."""
-    from steelyard.guidelines.table import GUIDELINES
+    from steelyard.judges.guidelines.table import GUIDELINES
 
     first = [one.ops[0] for one in plan.measure]
     for word in words:

@@ -26,7 +26,7 @@ from steelyard.plan.plan import nearest, read_plan
 from steelyard.plan.shipped import shipped_plans
 from steelyard.plan.suites import SUITES, Like
 from steelyard.records.command_line import command
-from steelyard.show.terminal import GLUE, with_whole_commands
+from steelyard.render.terminal import GLUE, with_whole_commands
 
 PLANS = "plans"
 _NAME_WIDTH, _NAME_MOST = 22, 28  # columns

@@ -14,7 +14,7 @@ import typer
 
 from steelyard import __version__
 from steelyard.base.errors import InputError, SteelyardError, StoppedError
-from steelyard.base.foreign import one_line
+from steelyard.base.printable import one_line
 from steelyard.base.secret import masked_text
 from steelyard.campaign.abandoned import clear_abandoned
 from steelyard.cli.bug import results_folder_of

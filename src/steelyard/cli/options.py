@@ -17,8 +17,8 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from steelyard.base.errors import InputError, StoppedError, naming
-from steelyard.base.foreign import shortened, visible
 from steelyard.base.lists import values_in
+from steelyard.base.printable import shortened, visible
 from steelyard.base.product import MOST_LAUNCHES
 from steelyard.base.units import is_plain, parse_duration
 from steelyard.cli.alone import started_alone

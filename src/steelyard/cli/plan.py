@@ -23,8 +23,8 @@ from steelyard.cli.run_options import RunOptions
 from steelyard.plan.plan import plan_document
 from steelyard.plan.resolve import resolve
 from steelyard.records.campaign_file import points_without_secrets
-from steelyard.show.labels import Fact, Facts, count_fact, labels_of, set_facts
-from steelyard.show.sheet import Sheet, number, plain_lines, words
+from steelyard.render.sheet import Sheet, number, plain_lines, words
+from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, set_facts
 from steelyard.stats.looks import FIRST_LOOK
 from steelyard.system.machine import read_machine
 

@@ -17,8 +17,8 @@ from steelyard.cli.options import listed
 from steelyard.cli.show import read_all
 
 if TYPE_CHECKING:
-    from steelyard.plots.figures import Figure
-    from steelyard.show.figure_groups import Shown
+    from steelyard.rows.figure_groups import Shown
+    from steelyard.rows.pictures.figures import Figure
 
 EXAMPLES = {
     "plot": (
@@ -53,10 +53,10 @@ class PlotOptions:
 
 def plot(options: PlotOptions) -> None:
     """Draw times over sizes with their intervals, and ratios of MPIs or folders: a file for each figure."""
-    from steelyard.models.ratios import rival_ratios
-    from steelyard.plots.figures import FIGURE_FORMATS, figures_of
-    from steelyard.show.figure_groups import group_items
-    from steelyard.show.overview import as_shown, shown_items
+    from steelyard.analyses.overview import as_shown, shown_items
+    from steelyard.rows.figure_groups import group_items
+    from steelyard.rows.pictures.figures import FIGURE_FORMATS, figures_of
+    from steelyard.rows.ratios import rival_ratios
 
     to = options.to or (options.out.suffix.removeprefix(".") if options.out else "") or "svg"
     if to not in FIGURE_FORMATS:

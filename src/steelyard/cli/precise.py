@@ -82,7 +82,7 @@ def _next(folder: Path, campaign: CampaignFile) -> tuple[CampaignFile, Mapping[i
 
 def _wanted(measured: Measured, rows: Sequence[Row]) -> frozenset[int]:
     """Find the points whose times, or whose ratios where arms are compared, are not precise enough."""
-    from steelyard.compare.precision import unreached_ratios
+    from steelyard.judges.compare.precision import unreached_ratios
     from steelyard.results.precision import unreached
 
     return unreached_ratios(measured, rows) if measured.campaign.plan.get("arms") else unreached(rows)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from rich.progress import BarColumn, Progress, TextColumn
 
 from steelyard.base.errors import InputError
-from steelyard.base.foreign import shortened
 from steelyard.base.plural import counted
+from steelyard.base.printable import shortened
 from steelyard.base.secret import masked_settings
 from steelyard.base.units import format_bytes, format_duration, format_time, format_values
 from steelyard.campaign.eta import Eta
@@ -36,7 +36,7 @@ from steelyard.records.command_line import resumed
 from steelyard.records.follow import read_ended
 from steelyard.records.job_file import JobFile
 from steelyard.records.schema import End, StuckRank
-from steelyard.show.terminal import folded
+from steelyard.render.terminal import folded
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -96,7 +96,7 @@ def ended_words(event: PointEnded) -> str:
     """Describe a test case by its time in this launch, `mpi.bcast 8 B: 480 ns ± 2 %`; empty without one."""
     from steelyard.results.combined import combine  # imported ahead, beside the first launch
     from steelyard.results.load import cell_of
-    from steelyard.show.words import half_words
+    from steelyard.rows.words import half_words
 
     try:
         run = read_ended(event.file, event.span)
@@ -201,7 +201,9 @@ class _Shower:
     def _say_busy(self, file: JobFile) -> None:
         """Print the busiest process on the ranks' CPUs once, in time to end it; short runs end with it."""
         if not self.is_busy_said and (self.rest or 0.0) > _WORTH_SECONDS:
-            from steelyard.checks.interference import neighbour_words  # the driver needs it anyway, later
+            from steelyard.diagnostics.results.interference import (
+                neighbour_words,  # the driver needs it anyway, later
+            )
 
             for words in neighbour_words([file])[:1]:
                 self.is_busy_said = True

@@ -58,7 +58,7 @@ def measure_rounds(folder: Path, plan: Plan, campaign: CampaignFile, measure: Me
 
 
 def _wanted(folder: Path) -> Sequence[tuple[int, int]]:
-    from steelyard.models.refine import sizes_to_add
+    from steelyard.analyses.loggp.refine import sizes_to_add
     from steelyard.results.rows import results
 
     return sizes_to_add(results(folder))
@@ -66,7 +66,7 @@ def _wanted(folder: Path) -> Sequence[tuple[int, int]]:
 
 def why_none(rows: Sequence[Row]) -> str:
     """Say why the first round asks for no further size."""
-    from steelyard.models.refine import LEAST_SIZES, most_sizes
+    from steelyard.analyses.loggp.refine import LEAST_SIZES, most_sizes
 
     most = most_sizes(rows)
     if most < LEAST_SIZES:

@@ -12,8 +12,8 @@ import typer
 
 from steelyard.base.engine_kinds import KINDS, MPI, SHMEM
 from steelyard.base.errors import InputError, MeasurementError, StoppedError
-from steelyard.base.foreign import visible
 from steelyard.base.mpi_variables import readers
+from steelyard.base.printable import visible
 from steelyard.campaign.folder import default_folder, open_folder, topology_for
 from steelyard.campaign.jobs import CampaignSetup, check_launches, setup_for
 from steelyard.campaign.lock import locked
@@ -59,8 +59,8 @@ from steelyard.system.topology import Topology
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from steelyard.analyses.overview import ReadFolder
     from steelyard.base.diagnostic import Diagnostic
-    from steelyard.show.overview import ReadFolder
 
 EXAMPLES = {
     "run": (
@@ -275,8 +275,8 @@ def measure_and_show(
 
 def _print_answer(plan: Plan, results: ReadFolder, like: Sequence[str]) -> OnScreen:
     """Print the tables, or the verdicts of the plan `acceptance`."""
-    from steelyard.accept import PLAN, Weighed, accept
     from steelyard.cli.accept import print_acceptance
+    from steelyard.judges.accept import PLAN, Weighed, accept
 
     if plan.name != PLAN:
         return print_results([results], like)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.base.errors import InputError
-from steelyard.base.foreign import visible
+from steelyard.base.printable import visible
 from steelyard.cli.console import (
     height,
     paper,
@@ -25,16 +25,16 @@ from steelyard.cli.options import JsonFlag, listed
 from steelyard.plan.like import find_like
 from steelyard.plan.suites import SUITES
 from steelyard.records.results_folder import check_results_folder
-from steelyard.show.terminal import BOLD
+from steelyard.render.terminal import BOLD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from steelyard.analyses.overview import ReadFolder
     from steelyard.base.diagnostic import Diagnostic
     from steelyard.export.exported import Results
-    from steelyard.models.theirs import Theirs
-    from steelyard.show.overview import ReadFolder
-    from steelyard.show.sheet import Sheet
+    from steelyard.export.suite_tests import Theirs
+    from steelyard.render.sheet import Sheet
 
 INDENT = "  "  # of a sentence of the headline, from its second line on
 
@@ -122,7 +122,7 @@ def check_folders(folders: Sequence[Path]) -> None:
 
 def read_all(folders: Sequence[Path]) -> list[tuple[ReadFolder, tuple[Diagnostic, ...]]]:
     """Read several folders, each with a name if there are several. Raises InputError."""
-    from steelyard.show.overview import folder_names
+    from steelyard.analyses.overview import folder_names
 
     check_folders(folders)
     names = folder_names(folders) if len(folders) > 1 else [""]
@@ -138,9 +138,9 @@ def exported(read: ReadFolder, found: Sequence[Diagnostic]) -> Results:
 
 def read_results(folder: Path, name: str = "") -> tuple[ReadFolder, tuple[Diagnostic, ...]]:
     """Read a folder's results, and run the checks; `name` distinguishes it from others."""
-    from steelyard.checks import diagnostics
-    from steelyard.show.overview import read_rows
-    from steelyard.show.short_names import named_shortly
+    from steelyard.analyses.overview import read_rows
+    from steelyard.diagnostics.results import diagnostics
+    from steelyard.rows.short_names import named_shortly
     from steelyard.system.workers import mapped
 
     read = read_rows(folder, name, mapped)
@@ -152,8 +152,8 @@ def print_results(folders: Sequence[ReadFolder], like: Sequence[str] = ()) -> On
 
     Raises InputError for an unknown test.
     """
-    from steelyard.compare.asked import headline_of
-    from steelyard.show.overview import overview_text
+    from steelyard.analyses.overview import overview_text
+    from steelyard.judges.compare.asked import headline_of
 
     answer = OnScreen(headline_of(folders), 0)
     lines = _print_sentences(answer.sentences) + say_aside("")
@@ -175,14 +175,14 @@ def print_closing(answer: OnScreen) -> None:
 
 def _print_sentences(sentences: Sequence[str]) -> int:
     """Print each in lines of its own; return their number."""
-    from steelyard.show.terminal import prose_text
+    from steelyard.render.terminal import prose_text
 
     return sum(print_laid_out(prose_text(sentence, paper(), BOLD, INDENT)) for sentence in sentences)
 
 
 def their_tests(names: Sequence[str] = ()) -> tuple[Theirs, ...]:
     """Find the tests of other suites by these names, in any case; all if there are none."""
-    from steelyard.models.theirs import Theirs
+    from steelyard.export.suite_tests import Theirs
 
     wanted = [name.lower() for name in names]
     rows = [(suite, row) for suite, tests in SUITES.items() for row in tests]
@@ -199,7 +199,7 @@ def like_sheets_of(names: Sequence[str], read: ReadFolder) -> list[Sheet]:
 
     Raises InputError for an unknown test.
     """
-    from steelyard.show.like_sheet import like_sheets
+    from steelyard.export.like_table import like_sheets
 
     for name in names:
         find_like(name)
@@ -216,6 +216,6 @@ def tell_diagnostics(found: Sequence[Diagnostic], where: str = "") -> int:
     """Print the findings of the checks on stderr; `where` names the folder of several. Notes are only in the
     report. Return the number of lines.
     """
-    from steelyard.show.diagnostics import diagnostic_text
+    from steelyard.diagnostics.text import diagnostic_text
 
     return sum(tell_counted(line) for line in diagnostic_text(found, where=where))

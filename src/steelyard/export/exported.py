@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from steelyard.models.made import Made
-from steelyard.models.theirs import Theirs
+from steelyard.analyses.analysis import Made
+from steelyard.export.suite_tests import Theirs
 from steelyard.results.row import Row
 
 

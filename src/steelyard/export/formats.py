@@ -11,8 +11,9 @@ from typing import Any
 
 import msgspec
 
+from steelyard.analyses.registry import ANALYSES
 from steelyard.base.files import write_whole
-from steelyard.base.foreign import visible
+from steelyard.base.printable import visible
 from steelyard.export.exported import Export, Results
 from steelyard.export.flat import cell, columns, flat, row_document
 from steelyard.export.imb import IMB_TESTS, imb_text
@@ -21,16 +22,15 @@ from steelyard.export.netpipe import NETPIPE_TESTS, netpipe_text
 from steelyard.export.osu import osu_text
 from steelyard.export.osu_tests import OSU_TESTS
 from steelyard.export.table import parquet
-from steelyard.models.made import MODELS
 from steelyard.records.schema import SCHEMA
 
 
 def results_document(what: Results) -> dict[str, Any]:
-    """Make the document of `--json` and results.json: rows, models (`MODELS`), and `doubts`.
+    """Make the document of `--json` and results.json: rows, models (`ANALYSES`), and `doubts`.
 
     `doubts` are the findings of the checks.
     """
-    made = {model.key: msgspec.to_builtins(what.made(model)) for model in MODELS}
+    made = {model.key: msgspec.to_builtins(what.made(model)) for model in ANALYSES if model.is_written}
     points = [row_document(row) for row in what.rows]
     doubts = msgspec.to_builtins(what.found)
     return {"schema": SCHEMA, "out": visible(str(what.folder)), "points": points, **made, "doubts": doubts}

@@ -5,12 +5,12 @@ Failures and wrong answers fail; skipped ones are skipped; those that did not co
 
 from __future__ import annotations
 
-from steelyard.base.foreign import visible
 from steelyard.base.junit import Case, Suite, junit_xml
+from steelyard.base.printable import visible
 from steelyard.export.exported import Export, Results
 from steelyard.results.row import Row
-from steelyard.show.labels import Labels, row_labels, told_by_op
-from steelyard.show.words import interval_words, time_words
+from steelyard.rows.labels import Labels, row_labels, told_by_op
+from steelyard.rows.words import interval_words, time_words
 
 
 def results_xml(what: Export) -> bytes:

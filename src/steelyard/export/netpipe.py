@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from steelyard.export.exported import Export
+from steelyard.export.suite_tests import Block
 from steelyard.export.suite_text import ORIGIN, Printed, suite_text
-from steelyard.models.theirs import Block
 from steelyard.results.row import Row
 
 NETPIPE_TESTS = ("netpipe",)

@@ -28,8 +28,8 @@ from steelyard.export.osu_tests import (
     SYNC,
     UNTYPED,
 )
+from steelyard.export.suite_tests import Block, bandwidth_mb, mean_us, rank_us, repetitions, size_of
 from steelyard.export.suite_text import ORIGIN, Printed, suite_text
-from steelyard.models.theirs import Block, bandwidth_mb, mean_us, rank_us, repetitions, size_of
 from steelyard.results.row import Row
 
 _VERSION = "v7.4"

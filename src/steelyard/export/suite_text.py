@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from steelyard import __version__
 from steelyard.base.errors import InputError
-from steelyard.base.foreign import visible
 from steelyard.base.plural import counted
+from steelyard.base.printable import visible
 from steelyard.base.units import format_bytes
 from steelyard.export.exported import Export, Results
-from steelyard.models.theirs import Block, Theirs, blocks_of
+from steelyard.export.suite_tests import Block, Theirs, blocks_of
 from steelyard.records.command_line import command
 from steelyard.results.row import Row
-from steelyard.show.labels import row_labels
+from steelyard.rows.labels import row_labels
 
 ORIGIN, LEFT_OUT = "# Measured by steelyard", "# left out: "
 

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from steelyard.analyses.analysis import Made
 from steelyard.base.errors import InputError
-from steelyard.base.foreign import visible
+from steelyard.base.printable import visible
 from steelyard.export.exported import Export, Results
 from steelyard.export.flat import cell, columns, flat
-from steelyard.models.made import Made
 from steelyard.records.command_line import installing
 from steelyard.records.results_folder import check_results_folder
 from steelyard.results.facets import FACETS
 from steelyard.results.load import Measured, load
 from steelyard.results.row import Row, RowLaunch
 from steelyard.results.rows import rows_of
-from steelyard.show.labels import told_params
+from steelyard.rows.labels import told_params
 
 if TYPE_CHECKING:
     import polars

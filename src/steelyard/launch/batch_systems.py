@@ -21,8 +21,8 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.files import read_regular
-from steelyard.base.foreign import visible
 from steelyard.base.plural import counted
+from steelyard.base.printable import visible
 from steelyard.system.allocation import AllocatedHost, Allocation, checked_host, expand_hosts
 from steelyard.system.process import run
 

@@ -7,7 +7,7 @@ import os
 import shutil
 
 from steelyard.base.errors import InputError, MeasurementError
-from steelyard.base.foreign import visible
+from steelyard.base.printable import visible
 from steelyard.engines.mpi import Mpi
 from steelyard.launch.launchers import LAUNCHERS, Launcher
 from steelyard.launch.libraries import library_of

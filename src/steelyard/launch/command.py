@@ -17,8 +17,8 @@ import msgspec
 
 from steelyard.base.cpulist import cpu_words
 from steelyard.base.errors import InputError
-from steelyard.base.foreign import visible
 from steelyard.base.plural import counted
+from steelyard.base.printable import visible
 from steelyard.engines.build import Engine, engine_environment
 from steelyard.launch.choose import choose_launcher
 from steelyard.launch.launchers import ENGINE_READS, CoreCpus, Start

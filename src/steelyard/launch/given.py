@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from steelyard.base.foreign import shortened
+from steelyard.base.printable import shortened
 
 # What their names begin with, as in the engine's `base/variables.c`, for those that a library may not take.
 _PREFIXES = (

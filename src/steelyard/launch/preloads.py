@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Mapping
 
 from steelyard.base.errors import InputError
-from steelyard.base.foreign import visible
+from steelyard.base.printable import visible
 from steelyard.system.process import run
 
 _VARIABLES = ("LD_PRELOAD", "LD_AUDIT")

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from steelyard.base.engine_kinds import KINDS
 from steelyard.base.errors import InputError, naming
-from steelyard.base.foreign import shortened
+from steelyard.base.printable import shortened
 from steelyard.base.product import MOST_LAUNCHES
 from steelyard.base.toml_file import read_toml
 from steelyard.base.units import parse_duration, parse_percent, parse_seconds

@@ -10,8 +10,8 @@ import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from steelyard.base.errors import InputError
-from steelyard.base.foreign import shortened, visible
 from steelyard.base.mpi_variables import is_read
+from steelyard.base.printable import shortened, visible
 from steelyard.base.product import product_of
 from steelyard.base.secret import masked
 from steelyard.records.campaign_file import MODULES, UNSET, WRAPPER

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular, write_whole
-from steelyard.base.foreign import all_visible, visible
+from steelyard.base.printable import all_visible, visible
 from steelyard.base.secret import masked, masked_document, masked_settings, masked_words
 from steelyard.records.fields import Count, Name, Params, RankCount, Text, ThreadCount
 from steelyard.records.kinds import BLOCKING, CALL

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from steelyard.base.engine_kinds import engine_kind
-from steelyard.base.foreign import visible
+from steelyard.base.printable import visible
 from steelyard.base.secret import MASK, masked_words
 from steelyard.base.units import format_values
 from steelyard.records.campaign_file import AROUND, CampaignFile, PlannedPoint

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from steelyard.base.foreign import longest_text
+from steelyard.base.printable import longest_text
 from steelyard.records.campaign_file import PlannedPoint
 from steelyard.records.fields import MOST_LETTERS
 from steelyard.records.job_file import PointRun

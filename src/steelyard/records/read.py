@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import open_regular
-from steelyard.base.foreign import all_visible, is_plain, shortened
-from steelyard.base.serially import Mapper, serially
+from steelyard.base.printable import all_visible, is_plain, shortened
+from steelyard.base.serial_map import Mapper, serially
 from steelyard.records.collector import Collector
 from steelyard.records.consistency import contradiction
 from steelyard.records.job_file import JobFile, PointRun

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct, field
 
-from steelyard.base.foreign import executable_name
+from steelyard.base.printable import executable_name
 from steelyard.records.answer import KernelAnswer
 from steelyard.records.fields import (
     Amount,

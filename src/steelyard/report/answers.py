@@ -9,7 +9,7 @@ from typing import Any
 from steelyard.base.plural import counted, counted_range, joined
 from steelyard.results.load import Measured
 from steelyard.results.row import Row
-from steelyard.show.host_sheets import host_names, hosts_words
+from steelyard.rows.host_words import host_names, hosts_words
 
 MOST_NAMED = 3  # operations that a title names, and that have a sentence of their own
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from steelyard.compare.answer import MARGIN
-from steelyard.compare.sheets import verdict_sheet
-from steelyard.compare.verdicts import Verdicts
-from steelyard.plots.forest import forest_chart
-from steelyard.report.blocks import Part, Section, untitled
+from steelyard.judges.compare.answer import MARGIN
+from steelyard.judges.compare.pictures import forest_chart
+from steelyard.judges.compare.tables import verdict_sheet
+from steelyard.judges.compare.verdicts import Verdicts
+from steelyard.render.sections import Part, Section, untitled
 
 _EXPLAINED = (
     "{launches} launches of each. Time of each test case over that of {first}, with simultaneous {level:g} % "

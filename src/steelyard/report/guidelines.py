@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from steelyard.base.errors import InputError
-from steelyard.guidelines.sheets import case_sheet, guideline_sentences, guideline_sheets
-from steelyard.guidelines.table import MOCK
-from steelyard.guidelines.verdicts import Asked, check_guidelines
-from steelyard.report.blocks import Part, Section, untitled
+from steelyard.judges.guidelines.table import MOCK
+from steelyard.judges.guidelines.tables import case_sheet, guideline_sentences, guideline_sheets
+from steelyard.judges.guidelines.verdicts import Asked, check_guidelines
+from steelyard.render.sections import Part, Section, untitled
 from steelyard.results.row import Row
 
 

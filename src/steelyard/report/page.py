@@ -11,36 +11,8 @@ from pathlib import Path
 import jinja2
 
 from steelyard import __version__
-from steelyard.accept import Acceptance
-from steelyard.base.diagnostic import NOTE, SEVERITIES, Diagnostic
-from steelyard.base.errors import InputError
-from steelyard.base.files import write_given, write_whole
-from steelyard.base.foreign import visible
-from steelyard.base.plural import counted
-from steelyard.base.serially import Mapper, serially
-from steelyard.checks import diagnostics
-from steelyard.compare.asked import comparison
-from steelyard.compare.headline import headline
-from steelyard.compare.verdicts import Verdicts
-from steelyard.models.ratios import Ratio, rival_ratios
-from steelyard.plots import Chart, overview_chart, svg, swatch
-from steelyard.report.answers import interval_level, place_words, title_words
-from steelyard.report.blocks import MOST_OPEN, MOST_SECTIONS, shown_lines
-from steelyard.report.comparison import comparison_section
-from steelyard.report.guidelines import guideline_section
-from steelyard.report.letter import REST, letter_answers, letter_of, letter_sections
-from steelyard.report.model_sections import (
-    layer_sections,
-    model_sections,
-    picture_sections,
-    sentence,
-    skipped_section,
-)
-from steelyard.report.place import HostSetting, settings_of
-from steelyard.report.section import group_section, rows_in
-from steelyard.show.core_pairs import pair_tables
-from steelyard.show.figure_groups import FigureGroup, group_items
-from steelyard.show.overview import (
+from steelyard.analyses.analysis import PagePlace
+from steelyard.analyses.overview import (
     ReadFolder,
     as_shown,
     folder_names,
@@ -49,7 +21,32 @@ from steelyard.show.overview import (
     read_rows,
     shown_items,
 )
-from steelyard.show.short_names import named_shortly
+from steelyard.analyses.placement_pairs.model import pair_tables
+from steelyard.base.diagnostic import NOTE, SEVERITIES, Diagnostic
+from steelyard.base.errors import InputError
+from steelyard.base.files import write_given, write_whole
+from steelyard.base.plural import counted
+from steelyard.base.printable import visible
+from steelyard.base.serial_map import Mapper, serially
+from steelyard.diagnostics.results import diagnostics
+from steelyard.judges.accept import Acceptance
+from steelyard.judges.compare.asked import comparison
+from steelyard.judges.compare.headline import headline
+from steelyard.judges.compare.verdicts import Verdicts
+from steelyard.render.chart import Chart
+from steelyard.render.sections import MOST_OPEN, MOST_SECTIONS, shown_lines
+from steelyard.render.svg import svg, swatch
+from steelyard.report.acceptance_page import REST, letter_answers, letter_of, letter_sections
+from steelyard.report.analysis_sections import analysis_sections, layer_sections, sentence, skipped_section
+from steelyard.report.answers import interval_level, place_words, title_words
+from steelyard.report.comparison import comparison_section
+from steelyard.report.environment import HostSetting, settings_of
+from steelyard.report.guidelines import guideline_section
+from steelyard.report.section import group_section, rows_in
+from steelyard.rows.figure_groups import FigureGroup, group_items
+from steelyard.rows.pictures.ratios import overview_chart
+from steelyard.rows.ratios import Ratio, rival_ratios
+from steelyard.rows.short_names import named_shortly
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +129,11 @@ def render_report(folders: Sequence[Folder], accepted: Acceptance | None = None)
         one for folder in folders for one in guideline_section(folder.rows, folder.name if several else "")
     ]
     for folder in folders:
-        sections += model_sections(folder.made, folder.name if several else "")
+        sections += analysis_sections(folder.made, folder.name if several else "", PagePlace.AFTER_ROWS)
     pictures = [
-        one for folder in folders for one in picture_sections(folder.made, folder.name if several else "")
+        section
+        for folder in folders
+        for section in analysis_sections(folder.made, folder.name if several else "", PagePlace.BEFORE_ROWS)
     ]
     verdicts = comparison(folders)
     sections = [*comparison_section(verdicts), *guidelines, *layer_sections(items), *pictures, *sections]

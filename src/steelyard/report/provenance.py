@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from steelyard.base.foreign import visible
+from steelyard.base.printable import visible
 from steelyard.records.job_file import JobFile
 from steelyard.records.schema import Launch
+from steelyard.render.sheet import Sheet, plain_lines, words
 from steelyard.results.libraries import PROGRAM, known_libraries
-from steelyard.show.sheet import Sheet, plain_lines, words
 
 _EXPLAINED = (
     "Variables of the environment that MPI, OpenMP or the C library read, without secrets; control variables "

@@ -5,38 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from steelyard.analyses.core_noise.tables import core_sheets
+from steelyard.analyses.placement_pairs.model import PairTable
+from steelyard.analyses.placement_pairs.pictures import matrix_chart
+from steelyard.analyses.placement_pairs.tables import pair_sheet
 from steelyard.base.plural import counted_range
 from steelyard.base.units import format_bytes
-from steelyard.models.ratios import Ratio
-from steelyard.plots import (
-    Chart,
-    bandwidth_charts,
-    count_charts,
-    distribution_charts,
-    dots_chart,
-    histogram_charts,
-    latency_charts,
-    launches_charts,
-    legend_of,
-    matrix_chart,
-    noise_charts,
-    rank_charts,
-    ratio_charts,
-    tail_charts,
-)
-from steelyard.plots.chart import HALF, THIRD
-from steelyard.plots.panels import FEW_PANELS
 from steelyard.records.kinds import COLLECTIVE
-from steelyard.report.blocks import PAGE_LETTERS, Part, Section, View, plain_sheet, untitled
+from steelyard.render.chart import HALF, THIRD, Chart
+from steelyard.render.sections import PAGE_LETTERS, Part, Section, View, plain_sheet, untitled
+from steelyard.render.sheet import Sheet
+from steelyard.render.terminal import narrowed
 from steelyard.results.facets import Ranks
 from steelyard.results.row import Row
-from steelyard.show.core_pairs import PairTable
-from steelyard.show.figure_groups import FigureGroup
-from steelyard.show.inside_sheets import core_sheets
-from steelyard.show.model_sheets import pair_sheet
-from steelyard.show.row_words import value_words
-from steelyard.show.sheet import Sheet
-from steelyard.show.terminal import narrowed
+from steelyard.rows.figure_groups import FigureGroup
+from steelyard.rows.pictures.distributions import distribution_charts, histogram_charts, tail_charts
+from steelyard.rows.pictures.noise import noise_charts
+from steelyard.rows.pictures.panels import FEW_PANELS, legend_of
+from steelyard.rows.pictures.points import (
+    bandwidth_charts,
+    count_charts,
+    dots_chart,
+    latency_charts,
+    launches_charts,
+)
+from steelyard.rows.pictures.ranks import rank_charts
+from steelyard.rows.pictures.ratios import ratio_charts
+from steelyard.rows.ratios import Ratio
+from steelyard.rows.row_words import value_words
 
 OSU = ("Avg Latency(us)", "Min Latency(us)", "Max Latency(us)")
 IMB = ("t_min[usec]", "t_max[usec]", "t_avg[usec]")

@@ -20,7 +20,7 @@ from steelyard.stats import (
     typical_mode,
     with_tick,
 )
-from steelyard.stats.few import middle as plain_median
+from steelyard.stats.fast_stats import middle as plain_median
 from steelyard.stats.interval import Blocks, Estimate
 
 

@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
-from steelyard.base.foreign import shortened
-from steelyard.base.serially import Mapper, serially
+from steelyard.base.printable import shortened
+from steelyard.base.serial_map import Mapper, serially
 from steelyard.records.answer import KernelAnswer
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint, read_campaign
 from steelyard.records.consistency import kind_of_point, plan_contradiction

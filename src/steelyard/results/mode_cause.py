@@ -15,7 +15,7 @@ from itertools import groupby, pairwise
 
 from steelyard.results.values import Look
 from steelyard.stats import Interval, Mode, shift_interval
-from steelyard.stats.few import mean, middle
+from steelyard.stats.fast_stats import mean, middle
 from steelyard.stats.interval import Estimate
 
 BELOW, NOISE, ABOVE = "below", "noise", "above"

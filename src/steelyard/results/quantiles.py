@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.base.plural import plural
-from steelyard.base.serially import Mapper, serially
+from steelyard.base.serial_map import Mapper, serially
 from steelyard.results.facets.samples import least_samples
 from steelyard.results.load import Measured, PointLaunch
 from steelyard.results.row import Row, RowLaunch
 from steelyard.results.rows import rows_of
 from steelyard.stats import quantile
-from steelyard.stats.few import middle
+from steelyard.stats.fast_stats import middle
 
 
 def quantile_name(probability: float) -> str:

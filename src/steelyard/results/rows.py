@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from steelyard.base.plural import plural
-from steelyard.base.serially import Mapper, serially
+from steelyard.base.serial_map import Mapper, serially
 from steelyard.records.campaign_file import OTHER_HOST, Placement, PlannedOp
 from steelyard.records.kinds import BANDWIDTH, BLOCKING, CALL, KERNEL, MPI, RATE
 from steelyard.records.schema import Point, Transport

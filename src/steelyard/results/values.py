@@ -14,7 +14,7 @@ from steelyard.records.reduced import Reduced
 from steelyard.records.schema import Obs, Point
 from steelyard.results.durations import FloatArray, Stamps, durations, read_stamps
 from steelyard.results.reduced import quantiles_among, quantiles_of, read_reduced
-from steelyard.stats.few import mean, middle, row_middles
+from steelyard.stats.fast_stats import mean, middle, row_middles
 
 IntArray = NDArray[np.int64]
 

@@ -1,6 +1,7 @@
 """Statistics of samples, by numpy, and scipy for distributions. It does not know records."""
 
 from steelyard.stats.differences import difference_interval
+from steelyard.stats.distribution import binned, cumulated, exceeded
 from steelyard.stats.interval import (
     Blocks,
     Estimate,
@@ -13,10 +14,8 @@ from steelyard.stats.interval import (
 )
 from steelyard.stats.lines import Piece, find_breaks, fit_pieces, pieces_at, relative_fit, slope_interval
 from steelyard.stats.modes import Mode, drift_of, find_modes, mode_interval, share_interval, typical_mode
-from steelyard.stats.normal_form import NormalForm, fit_normal_form, predict
 from steelyard.stats.quantile import median, pooled_quantile, quantile
 from steelyard.stats.ranks import holm, kendall, shift_interval
-from steelyard.stats.shape import binned, cumulated, exceeded
 from steelyard.stats.spectrum import spectrum, spectrum_peaks
 
 __all__ = [
@@ -24,7 +23,6 @@ __all__ = [
     "Estimate",
     "Interval",
     "Mode",
-    "NormalForm",
     "Piece",
     "binned",
     "block_interval",
@@ -36,7 +34,6 @@ __all__ = [
     "exceeded",
     "find_breaks",
     "find_modes",
-    "fit_normal_form",
     "fit_pieces",
     "holm",
     "kendall",
@@ -45,7 +42,6 @@ __all__ = [
     "mode_interval",
     "pieces_at",
     "pooled_quantile",
-    "predict",
     "quantile",
     "relative_fit",
     "share_interval",

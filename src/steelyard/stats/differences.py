@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from steelyard.stats.few import mean, middle
+from steelyard.stats.fast_stats import mean, middle
 from steelyard.stats.interval import LEAST_RANKED, Estimate, alike_width, mean_half, widened
 from steelyard.stats.quantile import FloatArray
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import ArrayLike, NDArray
 
-from steelyard.stats.few import deviation, mean, middle
+from steelyard.stats.fast_stats import deviation, mean, middle
 from steelyard.stats.quantile import FloatArray, quantile, row_quantiles
 
 FINE_BLOCKS = 128

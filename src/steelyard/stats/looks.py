@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from steelyard.stats.interval import rank_pair, t_quantile
-from steelyard.stats.swaps import Swapped, compare_arms, degrees_of, least_pairs
+from steelyard.stats.paired_permutation import Swapped, compare_arms, degrees_of, least_pairs
 
 FIRST_SHARE = 0.8  # of the false alarms, for the first look: the least p of eight pairs, 0.78 %, still counts
 FIRST_LOOK = 8  # launches: fewer see too little of modes and tails to say when it is enough

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike, NDArray
 
-from steelyard.stats.few import deviation, mean, middle, variance
+from steelyard.stats.fast_stats import deviation, mean, middle, variance
 from steelyard.stats.interval import (
     COARSE_BLOCKS,
     Estimate,

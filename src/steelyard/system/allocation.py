@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from steelyard.base.errors import InputError
-from steelyard.base.foreign import visible
 from steelyard.base.plural import counted
+from steelyard.base.printable import visible
 
 MOST_HOSTS = 100_000  # no machine has more: a longer list is no list of hosts
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")  # a word in a launcher's list, and no option

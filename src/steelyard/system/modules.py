@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from steelyard.base.errors import InputError, MeasurementError
-from steelyard.base.foreign import visible
+from steelyard.base.printable import visible
 from steelyard.system.process import Done, run
 
 _SECONDS = 120.0

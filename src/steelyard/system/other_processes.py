@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from steelyard.base.files import open_regular, read_text
-from steelyard.base.foreign import visible
+from steelyard.base.printable import visible
 from steelyard.records.schema import Busy, Watch
 from steelyard.system.process_stat import ProcessStat, family, process_stats
 

@@ -6,7 +6,7 @@ import math
 
 from steelyard.results.combined import Combined, middle
 from steelyard.results.row import Facet
-from steelyard.stats.few import mean
+from steelyard.stats.fast_stats import mean
 
 
 class Timer(Facet, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ import numpy as np
 from steelyard.results.combined import Combined, finite, over_launches
 from steelyard.results.row import Facet
 from steelyard.stats import block_interval, quantile, with_tick
-from steelyard.stats.few import mean, row_middles
+from steelyard.stats.fast_stats import mean, row_middles
 
 SLOW = 3.0  # a sample above so many medians is slow
 LEAST_BEYOND = 10  # samples of a launch beyond a quantile that is told of it

@@ -11,7 +11,7 @@ from steelyard.results.combined import Combined, middle
 from steelyard.results.load import PointLaunch
 from steelyard.results.row import Facet
 from steelyard.results.values import Values
-from steelyard.stats.few import middle as plain_median
+from steelyard.stats.fast_stats import middle as plain_median
 
 
 class RowSpun(Struct, frozen=True):

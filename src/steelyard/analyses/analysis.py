@@ -1,0 +1,74 @@
+"""What an analysis is: a question to all rows of a folder, with its answer as values, tables and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Generic, TypeVar
+
+from steelyard.render.chart import Chart
+from steelyard.render.sections import Part
+from steelyard.render.sheet import Sheet
+from steelyard.results.row import Row
+
+T = TypeVar("T")
+
+
+class PagePlace(Enum):
+    """Where the report has an analysis: before the rows, after them, or with the rows that it is about."""
+
+    BEFORE_ROWS = "before"
+    AFTER_ROWS = "after"
+    WITH_ROWS = "with"
+
+
+class Made:
+    """The rows of a folder and their models; each model is made once, when it is first used.
+
+    `made(SCALING)` are the curves of scaling; `made.rows` the rows.
+    """
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.rows = tuple(rows)
+        self._models: dict[str, Any] = {}
+
+    def __call__(self, analysis: Analysis[T]) -> T:
+        """Make the model of an analysis, or return the one made before."""
+        if analysis.key not in self._models:
+            self._models[analysis.key] = analysis.make(self.rows)
+        model: T = self._models[analysis.key]
+        return model
+
+
+def _nothing(_: object) -> tuple[()]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis(Generic[T]):
+    """One analysis. `make` makes its model of the rows, which results.json has under `key` if `is_written`.
+
+    Terminal and report have its `tables`, then those of rows that have no answer and why (`unanswered`); none
+    where the tables of `within` are, which have the same. The report has its pictures. Its section there is
+    called `title` and begins with `explained`, or as its first table does; `folded` stands in the part that a
+    reader opens.
+    """
+
+    key: str
+    make: Callable[[Sequence[Row]], T]
+    tables: Callable[[T], Iterable[Sheet]] = _nothing
+    unanswered: Callable[[Sequence[Row]], Iterable[Sheet]] = _nothing
+    within: Analysis[Any] | None = None
+    pictures: Callable[[T], Sequence[Chart]] = _nothing
+    title: str = ""
+    explained: str = ""
+    folded: Callable[[T], Part] | None = None
+    place: PagePlace = PagePlace.AFTER_ROWS
+    is_written: bool = True
+
+    def tables_of(self, made: Made) -> tuple[Sheet, ...]:
+        """Make all tables for the rows of a folder."""
+        if self.within is not None and self.within.tables_of(made):
+            return ()
+        return (*self.tables(made(self)), *self.unanswered(made.rows))

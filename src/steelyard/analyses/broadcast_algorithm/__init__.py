@@ -1,0 +1,1 @@
+"""Which algorithm a broadcast seems to use."""

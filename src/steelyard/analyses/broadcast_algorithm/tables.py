@@ -1,0 +1,118 @@
+"""The tree that a broadcast seems to take, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from steelyard.analyses.broadcast_algorithm.model import SeenAlgorithms, SeenTree, unseen_fan_outs
+from steelyard.base.plural import counted
+from steelyard.base.units import format_bytes
+from steelyard.render.sheet import NOTHING, Sheet, number, plain_lines, remark, words
+from steelyard.results.row import Row
+from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, param_facts
+
+MOST_BRANCHES = 4  # branches of a tree in its line
+_UNSEEN = (
+    "the end of each rank was not recorded; this needs --method epoch and a core for each rank, and on more "
+    "than 64 ranks --keep ranks"
+)
+
+
+def tree_sheets(found: Sequence[SeenAlgorithms]) -> tuple[Sheet, ...]:
+    """Make a line for each size of each broadcast, and a note on where it changes; none without any."""
+    if not found:
+        return ()
+    labels = labels_of([_facts(one) for one in found])
+    lines = [(*labels.cells(i), *_cells(one, tree)) for i, one in enumerate(found) for tree in one.sizes]
+    names = tree_names(found)
+    return (
+        Sheet(
+            "trees",
+            ", ".join(("deduced from the end of each rank", *labels.common.values())),
+            (
+                *(axis.column for axis in labels.varying),
+                number("bytes"),
+                words("algorithm"),
+                *map(number, ("launches", "share", "fit error")),
+                remark(),
+            ),
+            plain_lines(lines),
+            tuple(f"{name}: {change_words(one)}" for name, one in zip(names, found, strict=True)),
+            grouped=len(labels.varying),
+        ),
+    )
+
+
+def unseen_tree_sheets(rows: Sequence[Row]) -> tuple[Sheet, ...]:
+    """List the broadcasts beside ping-pong whose tree cannot be determined; none if there are none."""
+    lines = [
+        (f"{row.op} on {counted(row.ranks, 'rank')}" + (f" of {row.mpi}" if row.mpi else ""), row.method)
+        for row in unseen_fan_outs(rows)
+    ]
+    if not lines:
+        return ()
+    return (Sheet("no tree can be determined", _UNSEEN, (words("of"), words("method")), plain_lines(lines)),)
+
+
+def tree_names(found: Sequence[SeenAlgorithms]) -> tuple[str, ...]:
+    """Name each: `mpi.bcast, openmpi-4.1.4`, with what differs among them."""
+    labels = labels_of([_facts(one) for one in found])
+    return tuple(
+        ", ".join((one.op, *(said for axis in labels.varying if (said := axis.facts[i].said))))
+        for i, one in enumerate(found)
+    )
+
+
+def change_words(one: SeenAlgorithms) -> str:
+    """`binomial from 1 B, pipelined from 128 KiB`."""
+    if not one.changes:
+        return "no algorithm can be determined"
+    return ", ".join(f"{family} from {format_bytes(least)}" for least, family in one.changes)
+
+
+def _facts(one: SeenAlgorithms) -> Facts:
+    return {
+        "op": Fact("op", one.op, one.op, is_usual=True),
+        "mpi": Fact("MPI", one.mpi or "", one.mpi or ""),
+        "ranks": count_fact("rank", one.ranks),
+        "method": Fact("method", one.method, f"method {one.method}"),
+        **param_facts(one.params, is_usual=True),
+    }
+
+
+def _cells(one: SeenAlgorithms, tree: SeenTree) -> tuple[str, ...]:
+    if tree.family is None:
+        return (format_bytes(tree.bytes), "cannot tell", *(NOTHING,) * 3, _doubt_words(one, tree))
+    return (
+        format_bytes(tree.bytes),
+        tree.family,
+        f"{tree.votes} of {tree.launches}",
+        f"{100 * tree.share_low:.0f} – {100 * tree.share_high:.0f} %" if tree.launches > 1 else NOTHING,
+        f"{100 * (tree.missed or 0.0):.1f} %",
+        _branch_words(tree),
+    )
+
+
+def _doubt_words(one: SeenAlgorithms, tree: SeenTree) -> str:
+    """Name the candidates, `flat or scatter-allgather`, and what would help."""
+    if not tree.between:
+        return f"no tree explains {counted(tree.launches, 'launch')}"
+    helps = "" if one.message else "; mpi.pingpong of the same sizes in the same campaign may help"
+    return " or ".join(tree.between) + helps
+
+
+def _branch_words(tree: SeenTree) -> str:
+    """`0 to 8, 4, 2, 1; 8 to 12, 10, 9; ...`."""
+    served: dict[int, list[int]] = {}
+    order = sorted(range(len(tree.parents)), key=lambda rank: tree.finishes[rank])
+    for rank in order:
+        if tree.parents[rank] != rank:
+            served.setdefault(tree.parents[rank], []).append(rank)
+    said = list(_branches(served))
+    return "; ".join(said[:MOST_BRANCHES]) + ("; …" if len(said) > MOST_BRANCHES else "")
+
+
+def _branches(served: dict[int, list[int]]) -> Iterator[str]:
+    for parent, ranks in served.items():
+        shown = ", ".join(map(str, ranks[:MOST_BRANCHES])) + (", …" if len(ranks) > MOST_BRANCHES else "")
+        yield f"{parent} to {shown}"

@@ -1,0 +1,57 @@
+"""The lines of collectives over their sizes, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.analyses.collective_lines.model import CollectiveLine, CollectiveLines
+from steelyard.base.units import format_bytes, format_time
+from steelyard.render.sheet import NOTHING, Sheet, number, plain_lines, words
+from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, param_facts
+
+
+def collective_sheets(found: Sequence[CollectiveLines]) -> tuple[Sheet, ...]:
+    """Make a line for each line of each collective that changes or matches an algorithm; none without any."""
+    told = [one for one in found if len(one.lines) > 1 or any(line.algorithm for line in one.lines)]
+    if not told:
+        return ()
+    labels = labels_of([_facts(one) for one in told])
+    return (
+        Sheet(
+            title="lines of collectives",
+            explained=", ".join(("start + s slope, a new line where it changes", *labels.common.values())),
+            columns=(
+                words("op"),
+                *(axis.column for axis in labels.varying),
+                words("blocks"),
+                *map(number, ("start", "ns/byte", "rounds", "passes")),
+                words("as"),
+            ),
+            lines=plain_lines(
+                (one.op, *labels.cells(i), *_cells(line)) for i, one in enumerate(told) for line in one.lines
+            ),
+            notes=(
+                "rounds, passes: start and slope over those of a message; as: the algorithm with that cost",
+            ),
+            grouped=1 + len(labels.varying),
+        ),
+    )
+
+
+def _facts(one: CollectiveLines) -> Facts:
+    return {
+        "mpi": Fact("MPI", one.mpi or "", one.mpi or ""),
+        "ranks": count_fact("rank", one.ranks),
+        "method": Fact("method", one.method, f"method {one.method}", is_usual=True),
+        **param_facts(one.params, is_usual=True),
+    }
+
+
+def _cells(line: CollectiveLine) -> tuple[str, ...]:
+    return (
+        f"from {format_bytes(line.piece.least)}",
+        format_time(line.piece.start.value),
+        f"{line.piece.gap.value:.3g}",
+        *(NOTHING if value is None else f"{value:.2g}" for value in (line.rounds, line.passes)),
+        line.algorithm or NOTHING,
+    )

@@ -1,0 +1,1 @@
+"""Noise of each core that the noise ops watched."""

@@ -1,0 +1,1 @@
+"""MPI against the layers below it."""

@@ -1,0 +1,54 @@
+"""MPI against the layers below it, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from steelyard.analyses.efficiency.model import Efficiency
+from steelyard.base.units import format_bytes, format_time
+from steelyard.render.sheet import NOTHING, Sheet, number, plain_lines, remark, words
+from steelyard.rows.labels import Fact, Facts, labels_of, param_facts
+
+EFFICIENCY = "efficiency: time of the fastest layer / time of MPI; then each layer's"
+
+
+def floor_sheets(found: Sequence[Efficiency]) -> Iterator[Sheet]:
+    """Make a table for each op, a line for each MPI message for which a layer below was measured too."""
+    for op in dict.fromkeys(one.op for one in found):
+        members = [one for one in found if one.op == op]
+        labels = labels_of([_efficiency_facts(one) for one in members])
+        common = ", ".join(labels.common.values())
+        yield Sheet(
+            f"{op} against the layers below it",
+            "; ".join(part for part in (EFFICIENCY, common) if part),
+            (
+                *(axis.column for axis in labels.varying),
+                *map(number, ("bytes", "MPI")),
+                words("floor"),
+                number("efficiency", strong=True),
+                number("interval"),
+                remark(),
+            ),
+            plain_lines((*labels.cells(i), *_efficiency_cells(one)) for i, one in enumerate(members)),
+            grouped=len(labels.varying),
+        )
+
+
+def _efficiency_facts(one: Efficiency) -> Facts:
+    return {
+        "mpi": Fact("MPI", one.mpi or "", one.mpi or ""),
+        "method": Fact("method", one.method, f"method {one.method}", is_usual=True),
+        **param_facts(one.params, is_usual=True),
+    }
+
+
+def _efficiency_cells(one: Efficiency) -> tuple[str, ...]:
+    known = one.low is not None and one.high is not None
+    return (
+        format_bytes(one.bytes),
+        format_time(one.mpi_ns),
+        one.floor_words,
+        NOTHING if one.efficiency is None else f"{one.efficiency:.3g}",
+        f"{one.low:.3g} – {one.high:.3g}" if known else NOTHING,
+        one.why or ", ".join(f"{layer.words} {layer.ratio:.3g}" for layer in one.layers),
+    )

@@ -1,0 +1,1 @@
+"""How collectives grow over ranks."""

@@ -1,0 +1,87 @@
+"""Growth of collectives with the ranks, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.analyses.growth.model import Growth, GrowthAhead, unmodelled_growths
+from steelyard.analyses.growth.normal_form import LEAST_COUNTS
+from steelyard.analyses.unmodelled import unmodelled_sheets
+from steelyard.base.units import format_bytes, format_time
+from steelyard.render.sheet import Sheet, number, plain_lines, words
+from steelyard.results.row import Row
+from steelyard.rows.labels import Fact, Facts, labels_of, param_facts
+from steelyard.rows.words import interval_words
+
+BEYOND = (
+    "beyond the ranks that were measured, a model holds only while the library keeps its algorithm and no "
+    "more ranks share a link"
+)
+
+
+def growth_sheets(found: Sequence[Growth]) -> tuple[Sheet, ...]:
+    """A line for each collective and size; none without any."""
+    if not found:
+        return ()
+    labels = labels_of([_facts(one) for one in found])
+    return (
+        Sheet(
+            "growth with ranks",
+            ", ".join(("a model over p ranks and its predictions for more", *labels.common.values())),
+            (
+                words("op"),
+                *(axis.column for axis in labels.varying),
+                *(number(name) for name in ("bytes", "ranks")),
+                words("model"),
+                number("fit error"),
+                *map(words, ("at twice the ranks", "at four times")),
+            ),
+            plain_lines((one.op, *labels.cells(i), *_cells(one)) for i, one in enumerate(found)),
+            (BEYOND,),
+            grouped=1,
+        ),
+    )
+
+
+def growth_names(found: Sequence[Growth]) -> tuple[str, ...]:
+    """Name each: `mpi.bcast, openmpi-4.1.4`, with what differs among them except the size."""
+    labels = labels_of([_facts(one) for one in found])
+    return tuple(
+        ", ".join((one.op, *(said for axis in labels.varying if (said := axis.facts[i].said))))
+        for i, one in enumerate(found)
+    )
+
+
+def model_words(one: Growth) -> str:
+    """`1.20 us + 340 ns log2(p)`."""
+    told = [f"{format_time(term.factor)} {term.words}" for term in one.terms]
+    return " + ".join([*([format_time(one.constant)] if one.constant or not told else []), *told])
+
+
+def _facts(one: Growth) -> Facts:
+    return {
+        "mpi": Fact("MPI", one.mpi or "", one.mpi or ""),
+        "method": Fact("method", one.method, f"method {one.method}", is_usual=True),
+        **param_facts(one.params, is_usual=True),
+    }
+
+
+def _cells(one: Growth) -> tuple[str, ...]:
+    return (
+        format_bytes(one.bytes),
+        f"{one.points[0].ranks} – {one.points[-1].ranks}",
+        model_words(one),
+        f"{100 * one.error:.1f} %",
+        *map(_ahead_words, one.ahead),
+    )
+
+
+def _ahead_words(ahead: GrowthAhead) -> str:
+    """`256: 12.1 us (10.2 us – 15.0 us)`."""
+    span = ahead.time
+    return f"{ahead.ranks}: {format_time(span.value)} ({interval_words(span.low, span.high)})"
+
+
+def unmodelled_growth_sheets(rows: Sequence[Row]) -> tuple[Sheet, ...]:
+    """Make a line for each collective whose growth has no model; none without any."""
+    return unmodelled_sheets("growth", LEAST_COUNTS, unmodelled_growths(rows))

@@ -1,0 +1,1 @@
+"""Which way to move halos is the fastest?"""

@@ -1,0 +1,1 @@
+"""Where ranks were when a launch hung."""

@@ -1,0 +1,1 @@
+"""Messages between hosts, and what the hosts said of themselves."""

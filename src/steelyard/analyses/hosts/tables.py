@@ -1,0 +1,90 @@
+"""Tables of hosts, a line for each: message times from host to host, and the state of each host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from steelyard.analyses.hosts.model import HostMatrix, HostTimes
+from steelyard.base.units import format_bytes, format_ratio, format_time
+from steelyard.render.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
+from steelyard.results.hosts import HostSeen
+from steelyard.rows.labels import rows_facts
+from steelyard.stats.hampel import LEAST_ALIKE
+
+_EXPLAINED = (
+    "each host with the others: the median of its pairs, its ratio to the median host's, and the nearest and "
+    "farthest host"
+)
+_NOTE = f"With fewer than {LEAST_ALIKE} hosts nothing shows which is the odd one."
+
+
+def host_sheets(found: Sequence[HostMatrix]) -> Iterator[Sheet]:
+    """Make a table for each test case whose pairs of hosts were measured."""
+    without = ("bytes", "placement", "round")
+    facts = rows_facts([matrix.row for matrix in found], without=without)
+    for matrix, told in zip(found, facts, strict=True):
+        row = matrix.row
+        said = [row.op, *([format_bytes(row.bytes)] if row.sized else [])]
+        said += [fact.said for name, fact in told.items() if not fact.is_usual and "round" not in name]
+        yield Sheet(
+            "from host to host",
+            f"{_EXPLAINED}; {', '.join(word for word in said if word)}",
+            (
+                words("host"),
+                number("time", strong=True),
+                number("ratio"),
+                words("nearest"),
+                words("farthest"),
+                remark(),
+            ),
+            tuple(Line(_cells(one)) for one in matrix.times),
+            notes=(_NOTE,) if len(matrix.hosts) < LEAST_ALIKE else (),
+        )
+
+
+def _cells(one: HostTimes) -> tuple[str, ...]:
+    ends = (f"{host}, {format_time(ns)}" for host, ns in (one.nearest, one.farthest))
+    verdict = ("slower" if one.ratio > 1 else "faster") + " than the others" if one.stands_out else ""
+    return one.host, format_time(one.median), format_ratio(one.ratio), *ends, verdict
+
+
+_SEEN = (
+    "reading, tick: of the timer; others: the largest fraction of the ranks' CPU time that others took in a "
+    "launch; stolen: by the hypervisor; processes: the busy ones of others"
+)
+_UNWATCHED = "Processes are watched only on the host that ran the campaign."
+
+
+def seen_sheets(found: Sequence[HostSeen], folder: str = "", most: int | None = None) -> Iterator[Sheet]:
+    """Make a line for each host if there are several; `folder` names the folder if there are several.
+
+    Of more than `most` hosts, those are shown whose CPUs others used most.
+    """
+    if not found:
+        return
+    machines = {one.machine or "not told" for one in found}
+    common = machines.pop() if len(machines) == 1 else ""
+    shown = found
+    notes: tuple[str, ...] = (_UNWATCHED,)
+    if most is not None and len(found) > most:
+        shown = sorted(found, key=lambda one: -(one.others or 0.0))[:most]
+        notes = (f"The {most} of {len(found)} hosts whose CPUs others used most; the report has all.", *notes)
+    yield Sheet(
+        f"hosts ({folder})" if folder else "hosts",
+        f"{_SEEN}; all: {common}" if common else _SEEN,
+        (
+            words("host"),
+            *map(number, ("launches", "ranks", "reading", "tick", "others", "stolen")),
+            words("processes"),
+            *([] if common else [words("machine")]),
+        ),
+        plain_lines((*_seen_cells(one), *([] if common else [one.machine or "not told"])) for one in shown),
+        notes=notes,
+    )
+
+
+def _seen_cells(one: HostSeen) -> tuple[str, ...]:
+    shares = (NOTHING if share is None else f"{100 * share:.1f} %" for share in (one.others, one.stolen))
+    timer = map(format_time, (one.clock_cost_ns, one.clock_tick_ns))
+    processes = ", ".join(one.processes) or ("none" if one.is_watched else "not watched")
+    return one.host, str(one.launches), str(one.ranks), *timer, *shares, processes

@@ -1,0 +1,1 @@
+"""The cost of messages by their size, as LogGP says it."""

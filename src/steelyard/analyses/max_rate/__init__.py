@@ -1,0 +1,1 @@
+"""The bandwidth that pairs of ranks share."""

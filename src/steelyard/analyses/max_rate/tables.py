@@ -1,0 +1,61 @@
+"""The max-rate model as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from steelyard.analyses.max_rate.model import LEAST_PAIRS, MaxRate, unmodelled_rates
+from steelyard.analyses.unmodelled import unmodelled_sheets
+from steelyard.base.units import format_bytes, format_rate
+from steelyard.render.sheet import NOTHING, Sheet, number, plain_lines, words
+from steelyard.results.row import Row
+from steelyard.rows.labels import Fact, labels_of, param_facts
+from steelyard.stats import Interval
+
+
+def max_rate_sheets(found: Sequence[MaxRate]) -> tuple[Sheet, ...]:
+    """A line for each pattern of pairs and size; none without any."""
+    if not found:
+        return ()
+    facts = [{"mpi": Fact("MPI", one.mpi or "", one.mpi or ""), **param_facts(one.params)} for one in found]
+    labels = labels_of(facts)
+    return (
+        Sheet(
+            title="rates of pairs",
+            explained=", ".join(
+                (
+                    "k pairs together move min(k times the rate of one, what they share)",
+                    *labels.common.values(),
+                )
+            ),
+            columns=(
+                words("op"),
+                *(axis.column for axis in labels.varying),
+                *(number("bytes"), number("pairs"), words("rate of"), number("rate", strong=True)),
+                *map(number, ("interval", "fit error")),
+            ),
+            lines=plain_lines(
+                (one.op, *labels.cells(i), *cells) for i, one in enumerate(found) for cells in _cells(one)
+            ),
+            grouped=len(labels.varying) + 3,
+        ),
+    )
+
+
+def _cells(one: MaxRate) -> Iterator[tuple[str, ...]]:
+    first = (format_bytes(one.bytes), f"{one.points[0][0]} – {one.points[-1][0]}")
+    missed = f"{100 * one.missed:.0f} %"
+    yield (*first, "a pair", *_rate_cells(one.pair), missed)
+    shared = ("not reached", NOTHING) if one.shared is None else _rate_cells(one.shared)
+    yield (*first, "all pairs", *shared, missed)
+
+
+def _rate_cells(span: Interval) -> tuple[str, str]:
+    if span.low is None or span.high is None:
+        return format_rate(span.value), NOTHING
+    return format_rate(span.value), f"{format_rate(span.low)} – {format_rate(span.high)}"
+
+
+def unmodelled_rate_sheets(rows: Sequence[Row]) -> tuple[Sheet, ...]:
+    """Make a line for each pattern of pairs whose rate has no model."""
+    return unmodelled_sheets("rate of pairs", LEAST_PAIRS, unmodelled_rates(rows))

@@ -1,0 +1,1 @@
+"""Do messages predict kernels?"""

@@ -1,0 +1,1 @@
+"""The parts of the cost of a message: sender, receiver, network."""

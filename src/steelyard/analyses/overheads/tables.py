@@ -1,0 +1,65 @@
+"""LogGP's o, g and L apart, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from steelyard.analyses.overheads.model import Overheads
+from steelyard.base.units import format_bytes, format_time
+from steelyard.render.sheet import NOTHING, Sheet, number, plain_lines, remark, words
+from steelyard.rows.words import interval_words
+from steelyard.stats import Interval
+
+_BELOW = {
+    "latency": "the overheads include a part of L, as when a sender waits for an answer",
+    "gap": "a train took no longer than a message: launches scatter by more",
+    "send": "messages with work took no longer than the work: launches scatter by more",
+    "receive": "messages with work took no longer than the work: launches scatter by more",
+}
+_SHORT = "the work is shorter than a message there and back: give more work_us"
+
+
+def overhead_sheets(found: Sequence[Overheads]) -> tuple[Sheet, ...]:
+    """A line for each parameter of each size and MPI; none without trains of messages."""
+    lines = [(one.mpi or "", format_bytes(one.bytes), *cells) for one in found for cells in _cells(one)]
+    if not lines:
+        return ()
+    return (
+        Sheet(
+            title="latency, overhead and gap",
+            explained="LogGP from trains of messages, launch by launch; the gap is g + (s - 1) G",
+            columns=(
+                words("MPI"),
+                number("bytes"),
+                words("parameter"),
+                number("time", strong=True),
+                number("interval"),
+                remark(),
+            ),
+            lines=plain_lines(lines),
+            grouped=2,
+        ),
+    )
+
+
+def _cells(one: Overheads) -> Iterator[tuple[str, ...]]:
+    parts = {
+        "latency": ("latency, L", one.latency),
+        "send": ("overhead of the sender", one.send),
+        "receive": ("overhead of the receiver", one.receive),
+        "gap": (f"gap, in {one.messages} messages", one.gap),
+    }
+    for key, (name, span) in parts.items():
+        if span is not None:
+            yield name, *_part_cells(span), ""
+        elif key in one.below:
+            yield name, NOTHING, NOTHING, _BELOW[key]
+    if one.short:
+        yield "overheads", NOTHING, NOTHING, _SHORT
+
+
+def _part_cells(span: Interval) -> tuple[str, str]:
+    """A time and its interval; its upper bound if the interval begins at 0."""
+    if span.low == 0 and span.high is not None:
+        return f"≤ {format_time(span.high)}", NOTHING
+    return format_time(span.value), interval_words(span.low, span.high)

@@ -1,0 +1,1 @@
+"""How much communication hides behind work."""

@@ -1,0 +1,233 @@
+"""Results folders as the terminal prints them: what all rows share, tables, what was skipped."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from steelyard.analyses.analysis import Made
+from steelyard.analyses.hosts.tables import seen_sheets
+from steelyard.analyses.placement_pairs.model import pictured
+from steelyard.analyses.registry import analysis_sheets
+from steelyard.base.plural import counted, counted_range, joined
+from steelyard.base.printable import visible
+from steelyard.base.serial_map import Mapper, serially
+from steelyard.base.units import format_bytes
+from steelyard.records.command_line import resumed
+from steelyard.render.sheet import Sheet
+from steelyard.render.terminal import MARK, Paper, prose_text, sheet_text
+from steelyard.results.hosts import hosts_seen
+from steelyard.results.load import Measured, load
+from steelyard.results.row import NOT_YET, Row
+from steelyard.results.rows import rows_of
+from steelyard.rows.figure_groups import SKIPPED, FigureGroup, Shown, group_items
+from steelyard.rows.host_words import host_names, hosts_words
+from steelyard.rows.labels import row_labels
+from steelyard.rows.short_names import named_shortly, short_names
+from steelyard.rows.table import RowTable, row_sheet
+from steelyard.rows.words import cpus_words, why_words
+
+MOST_HOSTS = 16  # lines of the table of hosts
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFolder:
+    """A results folder, its rows and its models, with a name that distinguishes it from others."""
+
+    name: str
+    measured: Measured
+    made: Made
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """A row for each test case."""
+        return self.made.rows
+
+
+F = TypeVar("F", bound=ReadFolder)
+
+
+def read_rows(folder: Path, name: str = "", mapped: Mapper = serially) -> ReadFolder:
+    """Read a results folder and make its rows; `name` distinguishes it from others.
+
+    `mapped` may work in parallel. Raises InputError.
+    """
+    measured = load(folder, mapped)
+    return ReadFolder(name, measured, Made(rows_of(measured, mapped=mapped)))
+
+
+def as_shown(folders: Sequence[F]) -> list[F]:
+    """Shorten folder names that are paths to the parts that differ."""
+    named = named_shortly([folder.rows for folder in folders])
+    return [
+        folder if all(map(operator.is_, rows, folder.rows)) else replace(folder, made=Made(rows))
+        for folder, rows in zip(folders, named, strict=True)
+    ]
+
+
+def folder_names(folders: Sequence[Path]) -> list[str]:
+    """Name each path by the part that distinguishes it, in visible letters."""
+    whole = [str(folder.resolve()) for folder in folders]
+    short = short_names(set(whole))
+    return [visible(short[name]) for name in whole]
+
+
+def overview_text(folders: Sequence[ReadFolder], paper: Paper) -> str:
+    """Write everything as text; an empty line (in a pipe: `#`) separates tables and the skipped cases."""
+    apart = f"{MARK.strip()}\n" if paper.is_pipe else "\n"
+    folders = as_shown(folders)
+    items = shown_items(folders)
+    known = [*shared_facts(items), *(["mpi"] if len({item.row.mpi for item in items} - {None}) == 1 else [])]
+    blocks = [prose_text(text, paper) for text in header_lines(folders, items)]
+    blocks += [apart + sheet_text(sheet, paper) for sheet in overview_sheets(folders, items, known)]
+    told = [f"{what}: skipped: {why}" for what, why in skipped_cases(items)]
+    skipped = "".join(prose_text(text, paper) for text in (*told, *unmeasured_words(folders)))
+    return "".join([*blocks, apart + skipped if skipped else ""])
+
+
+def shown_items(folders: Sequence[ReadFolder]) -> list[Shown]:
+    """Choose the rows that tables show: if a point has many placements, the first of each class."""
+    found = []
+    for folder in folders:
+        chosen = pictured(folder.rows)
+        name = folder.name if len(folders) > 1 else ""
+        for row, point in zip(folder.rows, folder.measured.points, strict=True):
+            if row.point in chosen:
+                found.append(Shown(row, point, name))
+    return found
+
+
+def shared_facts(items: Sequence[Shown]) -> Mapping[str, str]:
+    """Find the facts that all measured rows share."""
+    rows = [item for item in items if item.row.status != SKIPPED]
+    return row_labels([item.row for item in rows], [item.folder for item in rows]).common if rows else {}
+
+
+def overview_sheets(
+    folders: Sequence[ReadFolder], items: Sequence[Shown], known: Collection[str]
+) -> Iterator[Sheet]:
+    """Make the tables of rows, in the order of the report, then those of models.
+
+    `known` are the keys of facts that were already written above.
+    """
+    summaries = op_summaries(folders)
+    for group in group_items(items):
+        if (sheet := group_sheet(group, summaries, known)) is not None:
+            yield sheet
+    for folder in folders:
+        name = folder.name if len(folders) > 1 else ""
+        yield from analysis_sheets(folder.made, name)
+        yield from seen_sheets(hosts_seen(folder.measured), name, MOST_HOSTS)
+
+
+def op_summaries(folders: Sequence[ReadFolder]) -> dict[str, str]:
+    """Describe each op in a sentence; older folders have none."""
+    return {name: op.summary for one in folders for name, op in one.measured.campaign.ops.items()}
+
+
+def group_sheet(
+    group: FigureGroup,
+    summaries: Mapping[str, str],
+    known: Collection[str] = (),
+    is_wide: bool = False,
+) -> Sheet | None:
+    """Make the table of a group; None if all of it was skipped. `known` are facts that were already written
+    above.
+    """
+    told = {summaries.get(item.row.op, "") for item in group.items}
+    summary = told.pop() if len(told) == 1 else ""
+    measured = [item for item in group.items if item.row.status != SKIPPED]
+    if not measured:
+        return None
+    return row_sheet(RowTable(group.title, tuple(measured), summary, known), is_wide)
+
+
+def header_lines(folders: Sequence[ReadFolder], items: Sequence[Shown]) -> Iterator[str]:
+    """`openmpi-4.1.4, 2 ranks on CPUs 0,1 of node7 (AMD EPYC 9554), 10 launches`: what all rows share."""
+    rows = [item.row for item in items if item.row.status != SKIPPED]
+    if not rows:
+        yield "Nothing was measured."
+        return
+    facts = dict(shared_facts(items))
+    facts.pop("mpi", None)
+    mpis = list(dict.fromkeys(row.mpi for row in rows if row.mpi))
+    places = {row.placement for row in rows}
+    place = places.pop() if len(places) == 1 else None
+    cpus = cpus_words(place) if place and not rows[0].placed else ""
+    team = " on ".join(part for part in (facts.pop("ranks", ""), cpus) if part)
+    host = joined([_host(folder) for folder in folders])
+    where = " of ".join(part for part in (team, host) if part)
+    library = joined(mpis) or _without_mpi(folders)
+    parts = (library, where, *facts.values(), _launches(rows, len(mpis), folders))
+    yield ", ".join(part for part in parts if part)
+
+
+def _without_mpi(folders: Sequence[ReadFolder]) -> str:
+    """Say that a plan named MPIs and none of its test cases needed one."""
+    named = any(folder.measured.campaign.plan.get("mpi") for folder in folders)
+    return "without MPI (--engine mpi measures under it)" if named else ""
+
+
+def _host(folder: ReadFolder) -> str:
+    """`node7 (AMD EPYC 9554)`: the model is that of the host that ran the campaign."""
+    host = hosts_words(host_names(folder.measured))
+    cpu = str(folder.measured.campaign.machine.get("cpu_model") or "")
+    return f"{host} ({cpu})" if host and cpu else host or cpu
+
+
+def _launches(rows: Sequence[Row], mpis: int, folders: Sequence[ReadFolder]) -> str:
+    """`10 launches each, interleaved`; a single launch gets a warning about its intervals."""
+    counts = sorted({row.launch_count for row in rows if row.launch_count and row.status == "ok"})
+    if not counts:
+        return ""
+    if counts == [1]:
+        return "1 launch (± says nothing about further launches)"
+    words = counted_range(counts, "launch")
+    return f"{words} each, interleaved" if mpis > 1 and len(folders) == 1 else words
+
+
+def unmeasured_words(folders: Sequence[ReadFolder]) -> Iterator[str]:
+    """`15 of 30 test cases are not measured yet; to go on: steelyard run --out x`, for each folder."""
+    for folder in folders:
+        count = sum(1 for row in folder.rows if row.why == NOT_YET)
+        if count:
+            verb = "is" if count == 1 else "are"
+            resumes = _resuming(folder.measured.folder)
+            yield f"{count} of {counted(len(folder.rows), 'test case')} {verb} not measured yet; {resumes}"
+
+
+def _resuming(folder: Path) -> str:
+    """Say what goes on in a folder: a command, or the script of the job that measured into it."""
+    script = folder.parent / "batch" / f"{folder.name}.sh"
+    return (
+        f"to go on, submit {visible(str(script))} again"
+        if script.is_file()
+        else f"to go on: {resumed(folder)}"
+    )
+
+
+def skipped_cases(items: Sequence[Shown]) -> Iterator[tuple[str, str]]:
+    """List what was skipped, and why: `mpi.allreduce_init with openmpi-4.1.4`, `needs MPI 4.0`.
+
+    Sizes are named if others of the op were measured, or skipped for another reason. Cases that are just not
+    measured yet are left out.
+    """
+    skipped = [item for item in items if item.row.status == SKIPPED and item.row.why != NOT_YET]
+    reasons: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for row, folder in ((item.row, item.folder) for item in skipped):
+        where = " in ".join(part for part in (row.mpi, folder) if part)
+        told = (why_words(row), where)
+        sizes = reasons.setdefault(told, {}).setdefault(row.op, [])
+        others = (item.row for item in items if item.row.op == row.op)
+        alike = all(one.status == SKIPPED and one.why == row.why for one in others if one.mpi == row.mpi)
+        if row.sized and not alike and format_bytes(row.bytes) not in sizes:
+            sizes.append(format_bytes(row.bytes))
+    places: dict[tuple[str, str], list[str]] = {}
+    for (why, where), ops in reasons.items():
+        named = ", ".join(f"{op} {', '.join(sizes)}".rstrip() for op, sizes in ops.items())
+        places.setdefault((named, why), []).append(where)
+    for (named, why), found in places.items():
+        yield " with ".join(part for part in (named, joined(found)) if part), why

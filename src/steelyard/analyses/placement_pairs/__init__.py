@@ -1,0 +1,1 @@
+"""One test case on many pairs of CPUs or hosts."""

@@ -1,0 +1,1 @@
+"""Each rank with each other: times of patterns as matrices."""

@@ -1,0 +1,224 @@
+"""Which options to choose: the best way to call each one-sided op, and all ways in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from steelyard.analyses.ranking.model import ORIGIN, Ranking, Way
+from steelyard.base.units import format_bytes, format_time
+from steelyard.records.campaign_file import UNSET
+from steelyard.render.sections import Part, untitled
+from steelyard.render.sheet import NOTHING, Sheet, number, plain_lines, words
+from steelyard.rows.labels import (
+    Fact,
+    Facts,
+    VaryingFact,
+    count_fact,
+    differing,
+    labels_of,
+    param_facts,
+    set_facts,
+)
+
+_EXPLAINED = (
+    ", if it is faster than all others (error level 5 % for the table; by 2 % or more); slower by: the time "
+    "of the next distinguishable way over that of the fastest"
+)
+_UNSET = "unset: the library's own choice, over the fastest"
+
+
+def ranking_sheets(found: Sequence[Ranking]) -> tuple[Sheet, ...]:
+    """Make a line for each op that can be called in several ways; none without one."""
+    return _best_sheets(found, "which options to choose", f"the fastest way to call each op{_EXPLAINED}")
+
+
+def choice_sheets(found: Sequence[Ranking]) -> tuple[Sheet, ...]:
+    """Make a line for each pattern that several ops can make; none without one."""
+    explained = f"the fastest call and way to call it for each pattern{_EXPLAINED}"
+    return _best_sheets(found, "which call to choose", explained)
+
+
+def setting_sheets(found: Sequence[Ranking]) -> tuple[Sheet, ...]:
+    """Make a line for each op and size that was measured under several settings; none without one."""
+    if not found:
+        return ()
+    explained = f"the fastest setting for each op and size{_EXPLAINED}; {_UNSET}"
+    names = _SettingNames([way for one in found for way in one.ways])
+    (sheet,) = _best_sheets(found, "which setting to choose", explained, names)
+    lines = zip(sheet.lines, found, strict=True)
+    return (
+        replace(
+            sheet,
+            columns=(*sheet.columns, number("unset")),
+            lines=tuple(replace(line, cells=(*line.cells, _unset_words(one))) for line, one in lines),
+        ),
+    )
+
+
+def _unset_words(one: Ranking) -> str:
+    """Give the time of the library's own choice over the fastest, if it was measured."""
+    told = {name for name, values in _values_of(one.ways).items() if len(values) > 1}
+    unset = [way for way in one.ways if all(way.options.get(name) == UNSET for name in told)]
+    return f"{unset[0].time / one.ways[0].time:.2f}x" if unset else NOTHING
+
+
+def _values_of(ways: Sequence[Way]) -> dict[str, set[object]]:
+    names = {name for way in ways for name in way.options}
+    return {name: {way.options.get(name) for way in ways} for name in names}
+
+
+def _best_sheets(
+    found: Sequence[Ranking], title: str, explained: str, names: _WayNames | None = None
+) -> tuple[Sheet, ...]:
+    if not found:
+        return ()
+    things = labels_of(_facts(found))
+    names = names or _WayNames([way for one in found for way in one.ways])
+    common = ", ".join(part for part in (*things.common.values(), names.common) if part)
+    return (
+        Sheet(
+            title=title,
+            explained=f"{explained}; {common}" if common else explained,
+            columns=(
+                *(axis.column for axis in things.varying),
+                words("best"),
+                *map(number, ("time", "ways", "slower by")),
+            ),
+            lines=plain_lines(
+                (
+                    *things.cells(i),
+                    _best_words(one, names),
+                    format_time(one.ways[0].time),
+                    str(len(one.ways)),
+                    _lead_words(one),
+                )
+                for i, one in enumerate(found)
+            ),
+            grouped=len(things.varying) - 1,
+        ),
+    )
+
+
+def all_ways_ranked(found: Sequence[Ranking]) -> Sheet:
+    """List every way of every op or pattern, the fastest first."""
+    things = labels_of(_facts(found))
+    names = _WayNames([way for one in found for way in one.ways])
+    return Sheet(
+        title="all ways",
+        explained="the fastest first; alike: not distinguishable from the fastest",
+        columns=(
+            *(axis.column for axis in things.varying),
+            *(axis.column for axis in names.varying),
+            *map(number, ("time", "interval")),
+            words(""),
+        ),
+        lines=plain_lines(
+            (
+                *things.cells(i),
+                *names.cells(way),
+                format_time(way.time),
+                _interval_words(way),
+                "best" if one.alike == 1 and not place else "alike" if place < one.alike else "",
+            )
+            for i, one in enumerate(found)
+            for place, way in enumerate(one.ways)
+        ),
+        grouped=len(things.varying),
+    )
+
+
+class _WayNames:
+    """Names of ways by what differs among all of them; `common` is what they share."""
+
+    def __init__(self, ways: Sequence[Way]) -> None:
+        labels = labels_of([self._facts(way) for way in ways])
+        self._places = {id(way): i for i, way in enumerate(ways)}
+        self.varying: tuple[VaryingFact, ...] = labels.varying
+        self.common = ", ".join(labels.common.values())
+
+    def _facts(self, way: Way) -> Facts:
+        return param_facts(way.options)
+
+    def cells(self, way: Way) -> tuple[str, ...]:
+        return tuple(axis.facts[self._places[id(way)]].value for axis in self.varying)
+
+    def __call__(self, way: Way) -> str:
+        """`lock_all flush allocate`; a number of threads has its name."""
+        return self._words(way, self.varying)
+
+    def shared(self, some: Sequence[Way], ways: Sequence[Way]) -> str:
+        """Name what `some` ways have in common and others have not."""
+        told = [
+            axis
+            for axis in self.varying
+            if len(self._values(axis, some)) == 1 < len(self._values(axis, ways))
+        ]
+        return self._words(some[0], told)
+
+    def _values(self, axis: VaryingFact, ways: Sequence[Way]) -> set[str]:
+        return {axis.facts[self._places[id(way)]].value for way in ways}
+
+    def _words(self, way: Way, axes: Sequence[VaryingFact]) -> str:
+        facts = (axis.facts[self._places[id(way)]] for axis in axes)
+        return " ".join(
+            fact.said if fact.heading == "threads" else fact.value for fact in facts if fact.value
+        )
+
+
+class _SettingNames(_WayNames):
+    """Names of settings, with their variables: `UCX_TLS=tcp`."""
+
+    def _facts(self, way: Way) -> Facts:
+        return set_facts("setting", {name: str(value) for name, value in way.options.items()})
+
+    def _words(self, way: Way, axes: Sequence[VaryingFact]) -> str:
+        facts = (axis.facts[self._places[id(way)]] for axis in axes)
+        return " ".join(fact.said for fact in facts if fact.said)
+
+
+def _facts(found: Sequence[Ranking]) -> list[Facts]:
+    told = differing((one.op, one.params) for one in found)
+    return [_thing_facts(one, told) for one in found]
+
+
+def _thing_facts(one: Ranking, told: Collection[str]) -> Facts:
+    size = format_bytes(one.bytes)
+    return {
+        "mpi": Fact("MPI", one.mpi, one.mpi),
+        "op": Fact("pattern" if "op" in one.ways[0].options else "op", one.op, one.op),
+        "bytes": Fact("bytes", size, size),
+        "done": Fact(
+            "done at", one.done_at, "done at the origin alone" if one.done_at == ORIGIN else "", True
+        ),
+        "ranks": count_fact("rank", one.ranks),
+        **param_facts({name: value for name, value in one.params.items() if name in told}, is_usual=True),
+    }
+
+
+def _best_words(one: Ranking, names: _WayNames) -> str:
+    if one.best is not None:
+        return names(one.best)
+    if not one.tells:
+        return "too few launches to tell"
+    if one.alike == len(one.ways):
+        return "none is clearly best"
+    shared = names.shared(one.ways[: one.alike], one.ways)
+    return f"one of {one.alike} with {shared}" if shared else f"none: the first {one.alike} are alike"
+
+
+def _lead_words(one: Ranking) -> str:
+    if one.alike == len(one.ways):
+        return NOTHING
+    return f"{one.ways[one.alike].time / one.ways[0].time:.2f}x"
+
+
+def _interval_words(way: Way) -> str:
+    if way.low is None or way.high is None:
+        return NOTHING
+    return f"{format_time(way.low)} – {format_time(way.high)}"
+
+
+def all_ways(ranked: Sequence[Ranking]) -> Part:
+    """Make the folded part: each way, whichever is the fastest."""
+    return Part("All ways", sheets=(untitled(all_ways_ranked(ranked)),))

@@ -1,0 +1,1 @@
+"""Which one-sided calls work, and with what."""

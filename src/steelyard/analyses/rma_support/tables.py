@@ -1,0 +1,160 @@
+"""Does it work: a matrix of the one-sided ops for each MPI, and a table of failures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from steelyard.analyses.rma_support.model import BROKEN, OUTCOMES, PASSED, UNSUPPORTED, Functionality
+from steelyard.base.plural import counted
+from steelyard.render.sections import Part, untitled
+from steelyard.render.sheet import BAD, NOTHING, PLAIN, Line, Sheet, number, words
+
+_WAY = ("sync", "complete", "window", "windows", "threads")  # the axes of a line, besides MPI and op
+
+
+def functionality_sheets(found: Sequence[Functionality]) -> tuple[Sheet, ...]:
+    """Make a matrix for each MPI and one table of failures; none if nothing but the op varies."""
+    if len({tuple(getattr(one, axis) for axis in _WAY) for one in found}) < 2:
+        return ()
+    mpis = list(dict.fromkeys(one.mpi for one in found))
+    broken = [one for one in found if one.broken]
+    matrices = (
+        matrix(mpi, own)
+        for mpi in mpis
+        for matrix, is_exchange in ((_matrix, False), (_exchange_matrix, True))
+        if (own := [one for one in found if one.mpi == mpi and one.is_exchange == is_exchange])
+    )
+    details = (_ways("what does not work", "runs by outcome", broken),) if broken else ()
+    return (*matrices, *details)
+
+
+def all_ways_sheet(found: Sequence[Functionality]) -> Sheet:
+    """A line for each combination that ran."""
+    return _ways("all combinations", "runs by outcome", found)
+
+
+def _matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
+    """Make a line for each op and number of threads, with a column for each synchronisation:
+    `passed/runs`.
+    """
+    syncs = list(dict.fromkeys(one.sync for one in found))
+    threads = {one.threads for one in found}
+    lines: dict[tuple[str, int], list[Functionality]] = {}
+    for one in found:
+        lines.setdefault((one.op, one.threads), []).append(one)
+    columns = (words("op"), *([number("threads")] * (len(threads) > 1)), *map(number, syncs))
+    return Sheet(
+        title=f"does it work: {mpi}",
+        explained="runs that passed, of those that MPI defines and the library supports, by sync",
+        columns=columns,
+        lines=tuple(
+            Line(
+                (
+                    op,
+                    *([str(count)] * (len(threads) > 1)),
+                    *(_passed_words([one for one in own if one.sync == sync]) for sync in syncs),
+                ),
+                BAD if any(one.broken for one in own) else PLAIN,
+            )
+            for (op, count), own in lines.items()
+        ),
+        notes=(_sum_words(found),),
+        grouped=1 if len(threads) > 1 else 0,
+    )
+
+
+def _exchange_matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
+    """Make a line for each application or halo and back end, with a column for each number of movers."""
+    movers = sorted({(one.threads, one.windows == "thread") for one in found})
+    ops = list(dict.fromkeys(one.op for one in found))
+    lines: dict[tuple[str, str], list[Functionality]] = {}
+    for one in sorted(found, key=lambda one: ops.index(one.op)):
+        lines.setdefault((one.op, one.sync), []).append(one)
+    return Sheet(
+        title=f"do exchanges work: {mpi}",
+        explained="runs that passed, of those that the library supports, by the number of threads that move "
+        "messages; apart: each in a window or communicator of its own",
+        columns=(
+            words("op"),
+            words("backend"),
+            *(number(f"{count} apart" if is_apart else str(count)) for count, is_apart in movers),
+        ),
+        lines=tuple(
+            Line(
+                (
+                    op,
+                    backend,
+                    *(
+                        _passed_words([one for one in own if (one.threads, one.windows == "thread") == kind])
+                        for kind in movers
+                    ),
+                ),
+                BAD if any(one.broken for one in own) else PLAIN,
+            )
+            for (op, backend), own in lines.items()
+        ),
+        notes=(_sum_words(found),),
+        grouped=1,
+    )
+
+
+def _passed_words(found: Sequence[Functionality]) -> str:
+    """`12/12`; a dash if the library supports none of them."""
+    runs = sum(one.runs - one.unsupported for one in found)
+    return f"{sum(one.passed for one in found)}/{runs}" if runs else NOTHING
+
+
+def _sum_words(found: Iterable[Functionality]) -> str:
+    """`280 runs: 249 passed, 6 wrong, 3 signal, 22 abort`."""
+    sums = dict.fromkeys(OUTCOMES, 0)
+    for one in found:
+        for outcome in OUTCOMES:
+            sums[outcome] += getattr(one, outcome)
+    told = [f"{count} {outcome}" for outcome, count in sums.items() if count]
+    return f"{counted(sum(sums.values()), 'run')}: {', '.join(told)}"
+
+
+def _ways(title: str, explained: str, found: Sequence[Functionality]) -> Sheet:
+    """Make a line for each combination, without constant axes and without outcomes that never happened."""
+    axes = [
+        axis
+        for axis in ("mpi", "op", *_WAY)
+        if len({getattr(one, axis) for one in found}) > 1 or axis == "op"
+    ]
+    outcomes = [name for name in (PASSED, *BROKEN, UNSUPPORTED) if any(getattr(one, name) for one in found)]
+    shared = [
+        f"{axis} {getattr(found[0], axis)}"
+        for axis in ("mpi", *_WAY)
+        if axis not in axes and getattr(found[0], axis) != ""
+    ]
+    return Sheet(
+        title=title,
+        explained="; ".join([explained, ", ".join(shared)]) if shared else explained,
+        columns=(
+            *(
+                number(axis) if axis == "threads" else words("MPI" if axis == "mpi" else axis)
+                for axis in axes
+            ),
+            *map(number, ("runs", *outcomes)),
+        ),
+        lines=tuple(
+            Line(
+                (
+                    *(str(getattr(one, axis)) for axis in axes),
+                    *(_count(getattr(one, name)) for name in ("runs", *outcomes)),
+                ),
+                BAD if one.broken else PLAIN,
+            )
+            for one in found
+        ),
+        grouped=2 if "mpi" in axes else 1,
+    )
+
+
+def _count(number_of: int) -> str:
+    return str(number_of) if number_of else NOTHING
+
+
+def all_combinations(found: Sequence[Functionality]) -> Part:
+    """Make the folded part: each combination of call, window and synchronisation."""
+    return Part("All combinations", sheets=(untitled(all_ways_sheet(found)),))

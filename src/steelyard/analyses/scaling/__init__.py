@@ -1,0 +1,1 @@
+"""How whole programs scale over ranks and threads."""

@@ -1,0 +1,1 @@
+"""What threads cost: rates over threads."""

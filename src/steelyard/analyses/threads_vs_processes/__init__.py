@@ -1,0 +1,1 @@
+"""Threads against processes on as many cores."""

@@ -1,0 +1,1 @@
+"""What may be wrong: with what was measured (`results`), and with this machine (`machine`)."""

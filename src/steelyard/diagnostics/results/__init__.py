@@ -1,0 +1,28 @@
+"""Checks of what was measured: each is a function and its row, in the module of its subject."""
+
+from steelyard.base.diagnostic import Diagnostic, checks_of, diagnose
+from steelyard.diagnostics.results import (
+    binding,
+    buffers,
+    clocks,
+    interference,
+    launches,
+    outcomes,
+    plausible,
+    records,
+    samples,
+    system,
+)
+from steelyard.diagnostics.results.evidence import Evidence
+from steelyard.results.load import Measured
+from steelyard.results.row import Row
+
+# A possible cause stands before what it may explain.
+CHECKS = checks_of(
+    records, binding, system, interference, clocks, plausible, outcomes, samples, launches, buffers
+)
+
+
+def diagnostics(measured: Measured, rows: tuple[Row, ...]) -> tuple[Diagnostic, ...]:
+    """Run all checks on a results folder; the gravest finding first."""
+    return diagnose(CHECKS, Evidence(measured, rows))

@@ -1,0 +1,1 @@
+"""Verdicts on results folders: against another arm, a history, guidelines, criteria of acceptance."""

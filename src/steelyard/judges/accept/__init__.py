@@ -1,0 +1,49 @@
+"""Criteria for accepting a machine, each a function and its row, by topic."""
+
+from collections.abc import Sequence
+
+from steelyard.judges.accept import answers, floors, noise, places, protocol, reference, settings
+from steelyard.judges.accept.criterion import (
+    CANNOT_TELL,
+    NOT_WELL,
+    WELL,
+    Acceptance,
+    Candidate,
+    Topic,
+    criteria_of,
+    judge,
+    overall,
+)
+from steelyard.judges.accept.limits import Limit, limit_criteria, read_limits
+from steelyard.judges.accept.measurement import PLAN, Weighed
+from steelyard.judges.accept.summary import machine_words, measured_words, why_words
+
+__all__ = [
+    "CANNOT_TELL",
+    "CRITERIA",
+    "NOT_WELL",
+    "PLAN",
+    "WELL",
+    "Acceptance",
+    "Limit",
+    "Topic",
+    "Weighed",
+    "accept",
+    "read_limits",
+]
+
+CRITERIA = criteria_of(settings, answers, places, noise, floors, protocol, reference)
+
+
+def accept(weighed: Weighed, reference: Weighed | None = None, limits: Sequence[Limit] = ()) -> Acceptance:
+    """Judge a results folder by all criteria, with a reference if there is one, and by a site's limits."""
+    topics = judge((*CRITERIA, *limit_criteria(limits)), Candidate(weighed, reference))
+    verdict = overall(topics)
+    return Acceptance(
+        verdict=verdict,
+        why=why_words(verdict, topics, weighed),
+        machine=machine_words(weighed),
+        measured=measured_words(weighed),
+        go_on=weighed.go_on() if weighed.unfinished else "",
+        topics=topics,
+    )

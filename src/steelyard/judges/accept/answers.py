@@ -1,0 +1,77 @@
+"""Answers of ops, kernels and applications: were all of them right?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from steelyard.analyses.rma_support.model import BROKEN, outcome_of
+from steelyard.base.plural import counted, joined
+from steelyard.judges.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Candidate, Finding, criterion
+from steelyard.records.command_line import resumed
+from steelyard.records.kinds import FAULT, KERNEL
+from steelyard.results.row import NOT_YET, Row
+from steelyard.rows.words import row_name
+
+_MOST_NAMED = 3  # test cases
+_REMEDY = "If it stays, report it to the makers of that MPI; the records say what was wrong first."
+
+
+@criterion("answers", "Did every operation give the right answer?", remedy=_REMEDY)
+def answers(seen: Candidate) -> Finding:
+    """Judge all that is no kernel."""
+    return _found(seen, [row for row in seen.weighed.rows if row.role not in (KERNEL, FAULT)])
+
+
+@criterion("kernels", "Did kernels and applications solve their problems?", remedy=_REMEDY)
+def kernels(seen: Candidate) -> Finding:
+    """Judge NAS kernels and proxy applications, by their own verification."""
+    return _found(seen, [row for row in seen.weighed.rows if row.role == KERNEL])
+
+
+def _found(seen: Candidate, rows: Sequence[Row]) -> Finding:
+    """Count a failure in any launch as a fault; skipped or missing test cases are none."""
+    bad = [
+        (row, one.why or "no reason given", outcome_of(one))
+        for row in rows
+        for one in row.launches
+        if one.status == "failed"
+    ]
+    ran = sum(one.status in ("ok", "failed") for row in rows for one in row.launches)
+    if bad:
+        kinds = Counter(outcome if outcome in BROKEN else "failed otherwise" for _, _, outcome in bad)
+        words = joined(f"{count} {kind}" for kind, count in kinds.items())
+        named = dict.fromkeys(f"{row_name(row)} ({why.rstrip('.')})" for row, why, _ in bad)
+        more = f"; and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+        first = "; ".join(list(named)[:_MOST_NAMED])
+        again = resumed(seen.weighed.measured.folder, retry="failed")
+        return Finding(
+            NOT_WELL,
+            f"{len(bad)} of {counted(ran, 'run')} failed ({words}): {first}{more}.",
+            f"{_REMEDY} To measure again what failed: {again}",
+            brief=f"{len(bad)} of {counted(ran, 'run')} failed ({words}) in {_ops([row for row, *_ in bad])}",
+        )
+    good = [row for row in rows if row.status == "ok"]
+    unsure = [row for row in good if not row.verified]
+    if not good:
+        return Finding(CANNOT_TELL, "None was measured.", seen.weighed.measure_it())
+    if unsure:
+        return Finding(
+            CANNOT_TELL,
+            f"{counted(len(unsure), 'test case')} of {len(good)} did not check its answer: "
+            f"{row_name(unsure[0])}.",
+        )
+    skipped = sum(row.status == "skipped" and row.why != NOT_YET for row in rows)
+    rest = f"; {counted(skipped, 'test case')} skipped" if skipped else ""
+    return Finding(
+        WELL,
+        f"All {counted(ran, 'run')} of {counted(len(good), 'test case')} were verified, before and after "
+        f"they were timed{rest}.",
+    )
+
+
+def _ops(rows: Sequence[Row]) -> str:
+    """Write `mpi.put and mpi.get`, the ops of some rows."""
+    ops = list(dict.fromkeys(row.op for row in rows))
+    more = [f"{len(ops) - _MOST_NAMED} more"] if len(ops) > _MOST_NAMED else []
+    return joined([*ops[:_MOST_NAMED], *more])

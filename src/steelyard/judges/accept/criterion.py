@@ -1,0 +1,149 @@
+"""Criteria: questions about a machine before it is accepted, and their answers.
+
+A criterion is a row of a table: a function that looks at what was measured, and its texts. It says that the
+machine is well, that it is not, or that it cannot tell; each with its evidence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from types import ModuleType
+
+from msgspec import Struct
+
+from steelyard.base.diagnostic import Diagnostic
+from steelyard.base.plural import counted
+from steelyard.judges.accept.measurement import Weighed
+from steelyard.stats.peer_outliers import LEAST_LAUNCHES
+
+WELL, NOT_WELL, CANNOT_TELL = "well", "not well", "cannot tell"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """The input of criteria: the machine to judge, and the reference if there is one."""
+
+    weighed: Weighed
+    reference: Weighed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The answer of a criterion, in sentences without their first capital; `remedy` replaces its own.
+
+    `launches` is in how many launches a fault was measured; None for a fact that one launch shows, such as a
+    wrong answer. `brief` says it in a few words; without it, the first clause of the evidence does.
+    """
+
+    verdict: str
+    evidence: str
+    remedy: str = ""
+    launches: int | None = None
+    brief: str = ""
+
+
+class Topic(Struct, frozen=True, kw_only=True):
+    """One criterion's answer; `remedy` is empty if the machine is well; `brief` is the evidence in a few
+    words.
+    """
+
+    topic: str
+    question: str
+    verdict: str
+    evidence: str
+    remedy: str
+    brief: str = ""
+
+
+class Acceptance(Struct, frozen=True, kw_only=True):
+    """All answers, their common verdict, and `why` it is; of which `machine`; how much was `measured`.
+
+    `go_on` is the command that measures what is left of the plan; empty if nothing is.
+    """
+
+    verdict: str
+    why: str = ""
+    machine: str = ""
+    measured: str = ""
+    go_on: str = ""
+    topics: tuple[Topic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """A row of the table; `find` returns None if the question does not apply."""
+
+    topic: str
+    question: str
+    remedy: str
+    find: Callable[[Candidate], Finding | None]
+
+
+def criterion(
+    topic: str, question: str, *, remedy: str
+) -> Callable[[Callable[[Candidate], Finding | None]], Criterion]:
+    """Make the function below it a row."""
+    return lambda find: Criterion(topic, question, remedy, find)
+
+
+def criteria_of(*modules: ModuleType) -> tuple[Criterion, ...]:
+    """List all rows of some modules, in the order of the source."""
+    return tuple(
+        value for module in modules for value in vars(module).values() if isinstance(value, Criterion)
+    )
+
+
+def judge(criteria: Iterable[Criterion], seen: Candidate) -> tuple[Topic, ...]:
+    """Ask the criteria, in their order. Fewer than `LEAST_LAUNCHES` launches show no fault."""
+    return tuple(
+        _topic(row, _held_back(answer, seen.weighed))
+        for row in criteria
+        if (answer := row.find(seen)) is not None
+    )
+
+
+def _topic(row: Criterion, found: Finding) -> Topic:
+    return Topic(
+        topic=row.topic,
+        question=row.question,
+        verdict=found.verdict,
+        evidence=_capital(found.evidence),
+        remedy="" if found.verdict == WELL else _capital(found.remedy or row.remedy),
+        brief=found.brief or re.split(r"[;:.](?= |$)", found.evidence)[0],
+    )
+
+
+def _held_back(found: Finding, weighed: Weighed) -> Finding:
+    """Take a fault back that too few launches show: what one launch was dealt, the next is not."""
+    if found.verdict != NOT_WELL or found.launches is None or found.launches >= LEAST_LAUNCHES:
+        return found
+    seen = f"That was seen in {counted(found.launches, 'launch')}; fewer than {LEAST_LAUNCHES} show no fault."
+    return replace(
+        found, verdict=CANNOT_TELL, evidence=f"{found.evidence} {seen}", remedy=weighed.more_launches()
+    )
+
+
+def _capital(text: str) -> str:
+    """Capitalise a sentence, unless it begins with a name such as mpi.bcast."""
+    return text[0].upper() + text[1:] if text.partition(" ")[0].rstrip(":,").isalpha() else text
+
+
+def overall(topics: Iterable[Topic]) -> str:
+    """Find the gravest verdict: all is well only if each topic is."""
+    said = {one.verdict for one in topics}
+    return next(verdict for verdict in (NOT_WELL, CANNOT_TELL, WELL) if verdict in said or verdict == WELL)
+
+
+def from_checks(found: Iterable[Diagnostic], well: str, launches: int | None = None) -> Finding:
+    """Convert diagnostics to a finding: each is a fault, and has its remedy."""
+    chosen = list(found)
+    if not chosen:
+        return Finding(WELL, well)
+    evidence = " ".join(f"{one.what}: {one.evidence}" for one in chosen)
+    remedies = dict.fromkeys(one.remedy for one in chosen)
+    ended = (one if one.endswith((".", ";")) else f"{one};" for one in remedies)  # a command ends so
+    remedy = " ".join(ended).removesuffix(";")
+    brief = "; ".join(one.what[0].lower() + one.what[1:] for one in chosen)
+    return Finding(NOT_WELL, evidence, remedy, launches, brief)

@@ -1,0 +1,247 @@
+"""A site's own limits, from a TOML file: times below, rates above. Each is a topic."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from steelyard.base.errors import InputError
+from steelyard.base.plural import counted
+from steelyard.base.printable import shortened, visible
+from steelyard.base.toml_file import read_toml
+from steelyard.base.units import (
+    format_bytes,
+    format_mops,
+    format_rate,
+    format_time,
+    parse_bytes,
+    parse_seconds,
+)
+from steelyard.judges.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Candidate, Criterion, Finding
+from steelyard.judges.accept.measurement import FALSE_ALARM, Weighed
+from steelyard.records.command_line import command
+from steelyard.results.facets import Rate
+from steelyard.results.row import Row, has_time
+from steelyard.rows.words import row_name
+from steelyard.stats import launch_interval
+
+_MOST_LIMITS = 1000
+_LONGEST = 60  # letters of a name, and of what is quoted
+_PARTS = ("rank", "socket", "host")
+_RATES = {"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9, "TB/s": 1e12}
+_OPERATIONS = {"Mop/s": 1.0, "Gop/s": 1e3, "Top/s": 1e6}  # in millions
+_EXAMPLE = 'what = "latency between hosts", op = "mpi.pingpong", bytes = 8, hosts = 2, below = "2us"'
+
+
+class Limit(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a site asks of the test cases that match all its keys: a time `below`, or a rate `above`.
+
+    A rate is that of a rank, as tables show it; `per` makes it that of all ranks of a socket or host.
+    """
+
+    what: str
+    op: str
+    below: str | None = None
+    above: str | None = None
+    per: str = "rank"
+    bytes: int | str | None = None
+    ranks: int | None = None
+    hosts: int | None = None
+    threads: int | None = None
+    mpi: str | None = None  # a name or a family
+    method: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check what the types do not; msgspec adds the place to the ValueError."""
+        if not re.fullmatch(rf"\S.{{0,{_LONGEST - 1}}}", self.what) or visible(self.what) != self.what:
+            raise ValueError(f"what is a name of at most {_LONGEST} letters")
+        if (self.below is None) == (self.above is None):
+            raise ValueError("it has one of below, a time such as 2us, and above, a rate such as 180GB/s")
+        if self.per not in _PARTS:
+            raise ValueError(f"per is one of {', '.join(_PARTS)}")
+        if self.per != "rank" and (self.below is not None or not self.op.startswith("mem.")):
+            raise ValueError("per is for rates of mem.*, whose ranks work each for itself")
+        try:
+            _ = self.value, self.size
+        except InputError as error:
+            raise ValueError(str(error)) from None
+
+    @property
+    def value(self) -> float:
+        """The limit: ns, bytes/s, or millions of operations a second. Raises InputError."""
+        if self.below is not None:
+            return parse_seconds(self.below) * 1e9
+        number, unit = _number_of(self.above or "")
+        return number * (_OPERATIONS | _RATES)[unit]
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of a message or array; None: any. Raises InputError."""
+        return None if self.bytes is None else parse_bytes(str(self.bytes))
+
+    @property
+    def counts(self) -> bool:
+        """Is it a rate of operations, and not of bytes?"""
+        return self.above is not None and _number_of(self.above)[1] in _OPERATIONS
+
+    def matches(self, row: Row) -> bool:
+        """Is a row one of the test cases that are meant?"""
+        on = len(row.placed.hosts) if row.placed and row.placed.hosts else (row.hosts or 1)
+        asked = (self.size, self.ranks, self.hosts, self.threads, self.method)
+        has = (row.bytes, row.ranks, on, row.threads, row.method)
+        return (
+            row.op == self.op
+            and all(a is None or a == b for a, b in zip(asked, has, strict=True))
+            and (self.mpi is None or self.mpi in (row.mpi, (row.mpi or "").partition("-")[0]))
+        )
+
+    def words(self, value: float) -> str:
+        """Write a value in its unit: `1.42 us`, `183 GB/s a socket`."""
+        if self.below is not None:
+            return format_time(value)
+        return f"{format_mops(value) if self.counts else format_rate(value)}{self._each}"
+
+    @property
+    def _each(self) -> str:
+        return "" if self.per == "rank" else f" a {self.per}"
+
+    @property
+    def question(self) -> str:
+        """Write `Is mpi.pingpong 8 B on 2 hosts below 2us?`."""
+        of = "" if self.size is None else f" {format_bytes(self.size)}"
+        on = "" if self.hosts is None else f" on {counted(self.hosts, 'host')}"
+        return f"Is {self.op}{of}{on} {self.asked}?"
+
+    @property
+    def asked(self) -> str:
+        """Write `below 2us`, `above 180GB/s a socket`, in the site's words."""
+        return f"below {self.below}" if self.below is not None else f"above {self.above}{self._each}"
+
+
+def _number_of(text: str) -> tuple[float, str]:
+    match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)\s*(\S+)", text.strip(), re.ASCII)
+    if match is None or match[2] not in _RATES | _OPERATIONS or float(match[1]) <= 0:
+        raise InputError(f"'{shortened(text, _LONGEST)}' is not a rate; write 180GB/s, 900MB/s or 500Mop/s")
+    return float(match[1]), match[2]
+
+
+class _File(Struct, frozen=True, forbid_unknown_fields=True):
+    limit: tuple[Limit, ...] = ()
+
+
+def read_limits(path: Path) -> tuple[Limit, ...]:
+    """Read the limits of a site from a TOML file. Raises InputError: which file, which limit, what is wrong
+    with it.
+    """
+    name = f"the file of limits {path}"
+    _, document = read_toml(path, name)
+    try:
+        found = msgspec.convert(document, _File).limit
+    except msgspec.ValidationError as error:
+        raise InputError(f"{name}{_explained(str(error))}") from None
+    if not found:
+        raise InputError(f"{name} has no [[limit]]; write one: {_EXAMPLE}")
+    if len(found) > _MOST_LIMITS:
+        raise InputError(f"{name} has {len(found)} of them; give at most {_MOST_LIMITS}")
+    names = [one.what for one in found]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"{name} has '{twice}' twice; give each a name (what) of its own")
+    return found
+
+
+def _explained(message: str) -> str:
+    """Make our words of msgspec's: `, limit 2: it has no key 'byte'; did you mean 'bytes'?`."""
+    said, _, where = message.partition(" - at `$")
+    at = re.match(r"\.limit\[(\d+)\](?:\.(\w+))?", where)
+    place = f", limit {int(at[1]) + 1}: " if at else ": "
+    key = at[2] if at else None
+    if unknown := re.match(r"Object contains unknown field `(.+)`", said, re.DOTALL):
+        known = [field.name for field in msgspec.structs.fields(Limit if at else _File)]
+        near = difflib.get_close_matches(unknown[1][:_LONGEST], known, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"it may have {', '.join(known)}"
+        return f"{place}there is no key '{visible(shortened(unknown[1], _LONGEST))}'; {hint}"
+    if missing := re.match(r"Object missing required field `(\w+)`", said):
+        return f"{place}it has no {missing[1]}, as in {_EXAMPLE}"
+    return f"{place}{f'{key}: ' if key else ''}{visible(said)}"
+
+
+def limit_criteria(limits: Sequence[Limit]) -> Iterator[Criterion]:
+    """Make a criterion of each limit; all of them share the level."""
+    remedy = "Compare the settings with those of a machine that meets it (steelyard diff)."
+    for one in limits:
+        yield Criterion(one.what, one.question, remedy, partial(_judged, limit=one, family=len(limits)))
+
+
+def _judged(seen: Candidate, limit: Limit, family: int) -> Finding:
+    weighed = seen.weighed
+    rows = [row for row in weighed.rows if limit.matches(row) and any(map(has_time, row.launches))]
+    if not rows:
+        return Finding(CANNOT_TELL, "no test case of this was measured.", _how(limit))
+    level = 1 - 2 * FALSE_ALARM / (family * len(rows))  # one end of each interval is used
+    sides = [_side(weighed, row, limit, level) for row in rows]
+    order = (NOT_WELL, CANNOT_TELL, WELL)
+    verdict, words, launches = min(sides, key=lambda one: order.index(one[0]))
+    among = f", the worst of {counted(len(rows), 'test case')}" if len(rows) > 1 else ""
+    heads = {WELL: "met", NOT_WELL: "missed", CANNOT_TELL: "neither met nor missed"}
+    asked = f"{limit.asked} is asked for"
+    return Finding(
+        verdict,
+        f"{heads[verdict]}: {words}{among}; {asked}.",
+        weighed.more_launches() if verdict == CANNOT_TELL and launches else "",
+        launches,
+        f"{limit.what}: {words}, {asked}",
+    )
+
+
+def _side(weighed: Weighed, row: Row, limit: Limit, level: float) -> tuple[str, str, int]:
+    """Find on which side of its limit a row is, in words, and from how many launches."""
+    name = row_name(row)
+    scale = _scale(weighed, row, limit)
+    medians = [one.median or 0.0 for one in row.launches if has_time(one)]
+    if scale is None:
+        return CANNOT_TELL, f"{name} has no such rate, or its machine does not say its sockets", 0
+    values = [scale / one if limit.above is not None else one for one in medians]
+    if len(values) < 2:
+        return CANNOT_TELL, f"{limit.words(values[0])} in one launch of {name}", 1
+    said = launch_interval(values, level)
+    words = f"{limit.words(said.value)} ({limit.words(said.low)} to {limit.words(said.high)}) in {name}"
+    is_over, is_under = said.low > limit.value, said.high < limit.value
+    bad, good = (is_over, is_under) if limit.below is not None else (is_under, is_over)
+    return (NOT_WELL if bad else WELL if good else CANNOT_TELL), words, len(values)
+
+
+def _scale(weighed: Weighed, row: Row, limit: Limit) -> float | None:
+    """Compute what a rate is times its time in ns; None if the row has none. 1 for times."""
+    if limit.above is None:
+        return 1.0
+    rate = row.get(Rate).mops if limit.counts else row.get(Rate).bandwidth
+    if not rate or not row.time:
+        return None
+    sockets = weighed.measured.campaign.machine.get("sockets")
+    parts = {"rank": row.ranks, "host": row.hosts or 1}
+    if limit.per == "socket":
+        if not isinstance(sockets, int) or sockets < 1:
+            return None
+        parts["socket"] = sockets * (row.hosts or 1)
+    return rate * row.time * row.ranks / parts[limit.per]
+
+
+def _how(limit: Limit) -> str:
+    """Write the command that measures what a limit is about."""
+    given: dict[str, Any] = {
+        "bytes": None if limit.bytes is None else str(limit.bytes),
+        "-n": limit.ranks if limit.hosts is None else None,
+        "hosts": limit.hosts if (limit.hosts or 1) > 1 else None,
+        "threads": limit.threads,
+        "mpi": limit.mpi,
+        "method": limit.method,
+    }
+    options = {name: None if value is None else str(value) for name, value in given.items()}
+    return f"Measure it, and judge that folder by the same file: {command('run', limit.op, **options)}"

@@ -1,0 +1,334 @@
+"""Measurements of places that should be alike: cores of a host, hosts, and links of one class."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from steelyard.base.cpulist import told_cpus
+from steelyard.records.campaign_file import OTHER_HOST
+from steelyard.records.kinds import NOISE
+from steelyard.records.schema import Place
+from steelyard.results.durations import pairs_of
+from steelyard.results.key import RowKey, key_of
+from steelyard.results.load import Measured, PointLaunch, PointLaunches
+from steelyard.results.row import Row, has_time
+from steelyard.rows.words import row_name
+from steelyard.stats.lasting import kinds_of
+from steelyard.stats.peer_outliers import LEAST_LAUNCHES, LEAST_PLACES
+from steelyard.system.topology import NOWHERE, Cpu, Topology, class_of
+
+CORE, HOST, LINK = "core", "host", "link"
+BETWEEN = " – "  # the two ends of a link
+# Ops in which each rank works alone, on its core and its memory.
+_ALONE = ("mem.", "self.")
+# Ops in which ranks exchange messages in pairs.
+_PAIRED = ("mpi.pattern.neighbours", "mpi.pattern.bisection")
+# The op in which each host meets each other one, one pair of each per round.
+_ROUNDS = "mpi.pattern.round_robin"
+_LEAST_ROUNDS = 5  # with three pairs in each: the median of two says nothing of either
+_MOST_LINKS = 2016  # of 64 hosts; shuffles of more would take minutes
+
+_Round = Mapping[tuple[str, str], float]  # of each pair of hosts its time in ns
+Launches = Sequence[Mapping[str, float]]  # of each launch, the time of each place in ns
+
+
+@dataclass(frozen=True)
+class Alike:
+    """A test of places that should be alike: `what` it is, `kind` of place, and the times.
+
+    `table`: logarithms of times in ns, shape (launches, places), of the launches that have all places.
+    """
+
+    what: str
+    kind: str
+    names: tuple[str, ...]
+    table: NDArray[np.float64]
+
+    @property
+    def can_tell(self) -> bool:
+        """Are there enough places and launches?"""
+        launches, places = self.table.shape
+        return bool(launches >= LEAST_LAUNCHES and places >= LEAST_PLACES)
+
+    @property
+    def family(self) -> tuple[str, ...]:
+        """What has places that differ lastingly by as much: the cores of all hosts, in the same test."""
+        return (self.what, self.kind) if self.kind == CORE else (self.what, self.kind, *self.names)
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """The mean over launches of each place, against the median of all, in logarithms: (places,)."""
+        return np.asarray((self.table - np.median(self.table, axis=1, keepdims=True)).mean(axis=0))
+
+    def only(self, chosen: NDArray[np.bool_]) -> Alike:
+        """Make the test of some of the places."""
+        names = tuple(name for name, own in zip(self.names, chosen, strict=True) if own)
+        return Alike(self.what, self.kind, names, self.table[:, chosen])
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """A test whose places are of two kinds, as nobody said: `slower` ones, and the others.
+
+    `apart`: the logarithm of the slower ones' time over that of the others.
+    """
+
+    test: Alike
+    slower: tuple[str, ...]
+    apart: float
+
+    @property
+    def shared_end(self) -> str:
+        """The place at which all of the slower links end; empty if there is none."""
+        ends = [set(name.split(BETWEEN)) for name in self.slower]
+        shared = set.intersection(*ends) if self.test.kind == LINK else set()
+        return min(shared, default="")
+
+
+def by_kinds(
+    tests: Iterable[Alike], least: Mapping[str, float]
+) -> tuple[tuple[Alike, ...], tuple[Kinds, ...]]:
+    """Divide the tests whose places are of two kinds, at least so far apart (as a share, by kind of place).
+
+    Each kind becomes a test of its own.
+    """
+    divided: list[Alike] = []
+    kinds: list[Kinds] = []
+    for test in tests:
+        means = test.means
+        slower = kinds_of(means, least=math.log1p(least[test.kind]))
+        if slower.any():
+            apart = float(means[slower].mean() - means[~slower].mean())
+            kinds.append(Kinds(test, test.only(slower).names, apart))
+            divided += [test.only(~slower), test.only(slower)]
+        else:
+            divided.append(test)
+    return tuple(divided), tuple(kinds)
+
+
+def alike_tests(measured: Measured, rows: Sequence[Row]) -> tuple[Alike, ...]:
+    """Make all tests of places in a folder, also those with too few of them."""
+    by_point = {row.point: row for row in rows}
+    cpus = {cpu.number: cpu for cpu in _topology(measured.campaign.topology).cpus}
+    found: list[Alike] = []
+    for point in measured.points:
+        row = by_point.get(point.plan.point)
+        if row is None or row.threads > 1 or row.ranks < 2:
+            continue
+        if row.op.startswith(_ALONE):
+            found += _of_ranks(row, point, cpus)
+        elif row.op in _PAIRED:
+            found += _of_pairs(row, point, cpus)
+    return (*found, *_of_rounds(measured, by_point), *_of_placements(rows, cpus))
+
+
+def _topology(told: Mapping[str, object] | None) -> Topology:
+    try:
+        return msgspec.convert(told, Topology) if told else NOWHERE
+    except msgspec.ValidationError:
+        return NOWHERE
+
+
+def _table(what: str, kind: str, launches: Launches) -> Iterator[Alike]:
+    """Table the launches that have all places, each with a time; nothing if there is none."""
+    names = tuple(dict.fromkeys(name for one in launches for name in one))
+    whole = [one for one in launches if len(one) == len(names) and min(one.values(), default=0.0) > 0]
+    if whole:
+        table = np.log(np.array([[one[name] for name in names] for one in whole]))
+        yield Alike(what, kind, names, table)
+
+
+# ---- ranks that work each for itself ----------------------------------------------------------------------
+
+
+def _of_ranks(row: Row, point: PointLaunches, cpus: Mapping[int, Cpu]) -> Iterator[Alike]:
+    """Test the cores of each host and kind, each bound to one rank; and hosts, each by the median of its
+    ranks.
+    """
+    launches = [_by_host(cell) for cell in point.cells]
+    hosts = tuple(dict.fromkeys(host for one in launches for host in one))
+    several = len(hosts) > 1
+    for host in hosts:
+        cores = [_cores(one.get(host, ()), several, cpus) for one in launches]
+        for kind in dict.fromkeys(kind for one in cores for kind in one):
+            what = f"{row_name(row)} ({kind})" if kind else row_name(row)
+            yield from _table(what, CORE, [one.get(kind, {}) for one in cores])
+    medians = [
+        {host: float(np.median([time for _, time in ranks])) for host, ranks in one.items()}
+        for one in launches
+    ]
+    if several:
+        yield from _table(row_name(row), HOST, medians)
+
+
+def _by_host(cell: PointLaunch) -> dict[str, list[tuple[Place, float]]]:
+    """Group the ranks of each host, with the median of each in ns."""
+    found: dict[str, list[tuple[Place, float]]] = {}
+    medians = cell.taken.rank_medians if cell.status == "ok" else np.empty(0)
+    times = dict(zip(cell.taken.kept or range(medians.size), medians, strict=True))
+    for place in _places(cell):
+        if place.rank in times:
+            found.setdefault(place.host, []).append((place, float(times[place.rank])))
+    return found
+
+
+def _cores(
+    ranks: Sequence[tuple[Place, float]], several_hosts: bool, cpus: Mapping[int, Cpu]
+) -> Mapping[str, Mapping[str, float]]:
+    """Map each core to its time, by kind; nothing if ranks were not bound to a core each."""
+    found: dict[str, dict[str, float]] = {}
+    for place, time in ranks:
+        kind = _kind(_cpu(place, cpus))
+        found.setdefault(f"{kind} cores" if kind else "", {})[_core_name(place, several_hosts)] = time
+    return found if sum(map(len, found.values())) == len(ranks) else {}
+
+
+def _cpu(place: Place, cpus: Mapping[int, Cpu]) -> Cpu | None:
+    return cpus.get(min(told_cpus(place.cpus), default=-1))
+
+
+def _kind(cpu: Cpu | None) -> str:
+    return cpu.kind if cpu else ""
+
+
+def _places(cell: PointLaunch) -> tuple[Place, ...]:
+    return cell.start.places if cell.start is not None else ()
+
+
+def _core_name(place: Place, several_hosts: bool) -> str:
+    return f"{place.host}:{place.cpus}" if several_hosts else place.cpus
+
+
+# ---- pairs of ranks that exchange messages ----------------------------------------------------------------
+
+
+def _of_pairs(row: Row, point: PointLaunches, cpus: Mapping[int, Cpu]) -> Iterator[Alike]:
+    """Test pairs of ranks at the same time, each message timed; each class of pairs separately."""
+    launches = [_by_class(cell, cpus) for cell in point.cells]
+    for kind in dict.fromkeys(kind for one in launches for kind in one):
+        what = f"{row_name(row)} ({kind})" if kind else row_name(row)
+        yield from _table(what, LINK, [one.get(kind, {}) for one in launches])
+
+
+def _by_class(cell: PointLaunch, cpus: Mapping[int, Cpu]) -> Mapping[str, Mapping[str, float]]:
+    """Group the medians of pairs in ns by class and name."""
+    if cell.taken.pairs < 2:
+        return {}
+    several = len({place.host for place in _places(cell)}) > 1
+    found: dict[str, dict[str, float]] = {}
+    for one, other, time in _pair_times(cell):
+        name = BETWEEN.join(_core_name(end, several) for end in (one, other))
+        found.setdefault(_class(one, other, cpus), {})[name] = time
+    return found
+
+
+def _pair_times(cell: PointLaunch) -> Iterator[tuple[Place, Place, float]]:
+    """List the places of each pair that exchanges messages, and its median in ns."""
+    if cell.status != "ok" or cell.point is None or cell.point.partners is None:
+        return
+    pairs = pairs_of(cell.point)
+    if len(pairs) != cell.taken.pairs:
+        return  # the method gives one value for all pairs
+    places = {place.rank: place for place in _places(cell)}
+    medians = np.median(cell.values.reshape(-1, len(pairs)), axis=0)
+    for (one, other), time in zip(pairs, medians, strict=True):
+        if {one, other} <= places.keys():
+            yield places[one], places[other], float(time)
+
+
+def _class(one: Place, other: Place, cpus: Mapping[int, Cpu]) -> str:
+    """Find the class of the places of two ranks; empty if unknown. Hosts are alike."""
+    first, second = (_cpu(place, cpus) for place in (one, other))
+    if one.host != other.host:
+        return _with_kinds(OTHER_HOST, first, second)
+    return _with_kinds(class_of(first, second), first, second) if first and second else ""
+
+
+def _with_kinds(name: str, one: Cpu | None, other: Cpu | None) -> str:
+    """Add to a class the kinds of the cores at both ends: `shared-l3, E with P`; none where all are alike."""
+    kinds = sorted(kind for kind in (_kind(one), _kind(other)) if kind)
+    return f"{name}, {' with '.join(kinds)}" if kinds else name
+
+
+def _of_rounds(measured: Measured, by_point: Mapping[int, Row]) -> Iterator[Alike]:
+    """Test hosts that have met all others in rounds, each by the median of its pairs; and their links.
+
+    A slow host is slow in each of its pairs, and each other host only in one of its own. A link is judged by
+    what its pair takes beyond what both hosts take in their other pairs.
+    """
+    tests: dict[RowKey, tuple[str, dict[int, list[_Round]]]] = {}
+    for point in measured.points:
+        row = by_point.get(point.plan.point)
+        if row is None or row.op != _ROUNDS:
+            continue
+        _, launches = tests.setdefault(key_of(row, ("param.round",)), (row_name(row), {}))
+        for cell in point.cells:
+            met = {
+                (one.host, other.host): time
+                for one, other, time in _pair_times(cell)
+                if one.host != other.host and time > 0
+            }
+            launches.setdefault(cell.launch, []).append(met)
+    for what, launches in tests.values():
+        whole = [rounds for rounds in launches.values() if _all_met(rounds)]
+        yield from _table(what, HOST, [_host_medians(rounds) for rounds in whole])
+        if whole and len(whole[0]) >= _LEAST_ROUNDS and sum(map(len, whole[0])) <= _MOST_LINKS:
+            yield from _table(f"{what} ({OTHER_HOST})", LINK, [_links(rounds) for rounds in whole])
+
+
+def _all_met(rounds: Sequence[_Round]) -> bool:
+    """Has each host met each other one?"""
+    met = Counter(host for one in rounds for pair in one for host in pair)
+    return {count + 1 for count in met.values()} == {len(met)}
+
+
+def _host_medians(rounds: Sequence[_Round]) -> dict[str, float]:
+    times: dict[str, list[float]] = {}
+    for one in rounds:
+        for pair, time in one.items():
+            for host in pair:
+                times.setdefault(host, []).append(time)
+    return {host: float(np.median(own)) for host, own in times.items()}
+
+
+def _links(rounds: Sequence[_Round]) -> dict[str, float]:
+    """Divide the time of each pair by the median of its round, and by what both hosts take of that."""
+    alike = [
+        {pair: time / float(np.median(list(one.values()))) for pair, time in one.items()} for one in rounds
+    ]
+    hosts = _host_medians(alike)
+    usual = float(np.median(list(hosts.values())))
+    return {
+        BETWEEN.join(sorted(pair)): time * usual / (hosts[pair[0]] * hosts[pair[1]])
+        for one in alike
+        for pair, time in one.items()
+    }
+
+
+def _of_placements(rows: Iterable[Row], cpus: Mapping[int, Cpu]) -> Iterator[Alike]:
+    """Test pairs of CPUs, or of hosts, that a test case was placed on, each class separately, launch by
+    launch.
+    """
+    launches: dict[tuple[str, str, object, bool], dict[int, dict[str, float]]] = {}
+    for row in rows:
+        placed = row.placed
+        ends = () if placed is None else placed.hosts or placed.cpus
+        if placed is None or len(ends) != 2 or row.role == NOISE:
+            continue
+        kind = placed.kind if placed.hosts else _with_kinds(placed.kind, *map(cpus.get, placed.cpus))
+        what = f"{row_name(replace(row, placed=None))} ({kind})"
+        params = tuple(sorted((name, str(value)) for name, value in row.params.items()))
+        own = launches.setdefault((what, row.method, params, placed.interrupts != ()), {})
+        for one in row.launches:
+            if has_time(one):
+                own.setdefault(one.launch, {})[BETWEEN.join(map(str, ends))] = one.median or math.nan
+    for (what, *_), found in launches.items():
+        yield from _table(what, LINK, list(found.values()))

@@ -1,0 +1,137 @@
+"""The verdicts of a comparison: slower, faster, changed a little, the same within a margin, cannot tell.
+
+A test that finds no difference does not prove "the same". That needs an interval inside the margin (two
+one-sided tests: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from steelyard.judges.compare.needed import Estimated, Prospect, doubt, launches_needed, launches_precise
+from steelyard.results.row import half_of
+
+SLOWER, FASTER, LITTLE, SAME, CANNOT_TELL = "slower", "faster", "changed a little", "same", "cannot tell"
+FALSE_ALARM = 0.01  # of a whole comparison if nothing differs
+LEAST = 0.02  # the least difference that is called slower or faster
+MARGIN = 0.05  # the greatest that may be ignored
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Parameters of a comparison: its false alarms, the least difference that matters, the largest to ignore,
+    the quantile of launches that is compared (None: their medians), and the half-width of ratios that the
+    plan asks for, if it does.
+    """
+
+    false_alarm: float = FALSE_ALARM
+    least: float = LEAST
+    margin: float = MARGIN
+    quantile: float | None = None
+    precision: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer for one test case.
+
+    `ratio` is the time of B over that of A, `low`..`high` its interval, which holds for all test cases
+    together. `p` is adjusted for the family, None without a test. `launches_needed` is the number for each
+    arm that would decide, None if no number is known to help. `precise`: is the interval as narrow as the
+    plan asks? `launches_precise` is the number for each arm that would make it so.
+    """
+
+    verdict: str
+    ratio: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    launches_needed: int | None = None
+    why: str = ""
+    precise: bool | None = None
+    launches_precise: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """The data on one test case: the logarithm of B over A, with its simultaneous interval.
+
+    `plain_low`..`plain_high` is the interval from which no modes were taken off, and `error` the standard
+    error of the estimate. `p` is adjusted for the family, which has so many columns. `pairs` is the number of
+    pairs of launches; `looks` are the numbers at which they were looked at before. `by_turns`: more launches
+    help, as they do not for folders. `modes` counts the modes of both arms together, and `shares` says how
+    often the slow one of two comes in either. `alike`: pairs next to each other in time are alike.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    p: float
+    pairs: int
+    plain_low: float
+    plain_high: float
+    error: float
+    by_turns: bool = True
+    modes: int = 1
+    alike: bool = False
+    family: int = 1
+    looks: tuple[int, ...] = ()
+    shares: str = ""
+
+
+def answer(seen: Contrast, asked: Question) -> Answer:
+    """Answer for one test case."""
+    said = _verdict(seen, asked)
+    half = half_of(said.ratio, said.low, said.high)
+    if asked.precision is None or half is None:
+        return replace(said, precise=None if asked.precision is None else False)
+    if half <= asked.precision:
+        return replace(said, precise=True)
+    known = _prospect(seen, asked)
+    needed = None if known is None else launches_precise(known, math.log1p(asked.precision))
+    return replace(said, precise=False, launches_precise=needed)
+
+
+def _verdict(seen: Contrast, asked: Question) -> Answer:
+    if not math.isfinite(seen.estimate):
+        return Answer(CANNOT_TELL, None, None, None, None, why="fewer than two pairs of launches")
+    ends = (math.exp(seen.estimate), math.exp(seen.low), math.exp(seen.high))
+    margin = math.log1p(asked.margin)
+    if seen.p <= asked.false_alarm:
+        if abs(seen.estimate) < math.log1p(asked.least):
+            return Answer(LITTLE, *ends, seen.p)
+        return Answer(SLOWER if seen.estimate > 0 else FASTER, *ends, seen.p)
+    if -margin <= min(seen.low, seen.plain_low) and max(seen.high, seen.plain_high) <= margin:
+        return Answer(SAME, *ends, seen.p)
+    return Answer(CANNOT_TELL, *ends, seen.p, _needed(seen, asked), _why(seen))
+
+
+def _why(seen: Contrast) -> str:
+    reasons = {
+        seen.shares or f"{seen.modes} modes": seen.modes > 1,
+        "pairs next to each other are alike": seen.alike,
+    }
+    return ", ".join(words for words, holds in reasons.items() if holds)
+
+
+def _needed(seen: Contrast, asked: Question) -> int | None:
+    """Estimate how many launches would decide, if the present ones do not; None if no number is known to."""
+    known = _prospect(seen, asked)
+    return None if known is None else launches_needed(known, math.log1p(asked.margin))
+
+
+def _prospect(seen: Contrast, asked: Question) -> Prospect | None:
+    """Make what is known of launches to come; None where more of them do not help."""
+    half = max(seen.high - seen.estimate, seen.estimate - seen.low)
+    middle, plain_half = (seen.plain_low + seen.plain_high) / 2, (seen.plain_high - seen.plain_low) / 2
+    if not seen.by_turns or not 0 < half < math.inf or not plain_half < math.inf or seen.alike:
+        return None
+    return Prospect(
+        told=Estimated(seen.estimate, seen.error, half),
+        same=Estimated(middle, seen.error * plain_half / half, plain_half * doubt(seen.modes, seen.pairs)),
+        pairs=seen.pairs,
+        looks=seen.looks,
+        family=seen.family,
+        false_alarm=asked.false_alarm,
+    )

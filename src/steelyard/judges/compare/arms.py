@@ -1,0 +1,195 @@
+"""Find rivals: the same test case in several arms, by a factor within a folder, or by folder."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from steelyard.base.errors import InputError
+from steelyard.base.factors import FACTORS
+from steelyard.base.units import format_bytes, format_values
+from steelyard.judges.compare.conditions import consequences
+from steelyard.records.campaign_file import AROUND
+from steelyard.results.key import RowKey, key_of, later_params
+from steelyard.results.row import Row
+from steelyard.rows.short_names import short_names
+
+_MOST_NAMED = 3  # factors in a sentence
+BEST = "best"  # of arms: the fastest in the mean over all test cases
+
+
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """Test cases that all arms have. `cases`: of each, the row of each arm, in the order of `arms`.
+
+    `missing` counts the test cases that some arm lacks. `by` is the factor; None for folders. `may_differ`
+    are the conditions that arms need not share: consequences of the factor, or the reader asked for it.
+    `is_best`: the first arm was chosen because it is the fastest. `looks` are the numbers of launches of a
+    folder at which it was looked at before it grew.
+    """
+
+    arms: tuple[str, ...]
+    cases: tuple[tuple[Row, ...], ...]
+    missing: int
+    by: str | None = None
+    may_differ: frozenset[str] = frozenset()
+    is_best: bool = False
+    looks: tuple[int, ...] = ()
+
+    @property
+    def comparisons(self) -> int:
+        """The number of comparisons of two arms, or of those possible if the data chose the first arm."""
+        count = len(self.arms)
+        return count * (count - 1) // 2 if self.is_best else count - 1
+
+
+def value_of(row: Row, factor: str) -> str | None:
+    """Find the value of a row for a factor; None if it has none. Raises InputError for an unknown factor."""
+    kind, _, name = factor.partition(".")
+    if factor in ("mpi", "engine"):
+        return row.mpi
+    if factor == "placement":
+        return row.placed.text if row.placed else "default"
+    if factor in AROUND:
+        return row.env.get(AROUND[factor])
+    if kind == "param" and name:
+        params = {**row.params, **row.method_params, **row.rule_params}
+        return format_values({name: params[name]}) if name in params else None
+    if kind == "omp" and name:
+        return f"{name}={row.omp[name]}" if name in row.omp else None
+    if kind == "env" and name:
+        value = row.env.get(name)
+        return None if value is None else f"{name} unset" if value == "-" else f"{name}={value}"
+    raise InputError(f"'{factor}' is no factor; give {FACTORS}")
+
+
+def folder_factor(plan: Mapping[str, Any]) -> str:
+    """Find the factor of a folder's arms in its plan; its MPIs if it has none."""
+    return str(next(iter(plan.get("arms") or {}), "mpi"))
+
+
+_AXES = {"mpi": "mpi", "engine": "mpi", "placement": "placed"}
+_AXES |= {factor: f"env.{name}" for factor, name in AROUND.items()}
+
+
+def rivals_by(
+    rows: Sequence[Row], factor: str, despite: Collection[str] = (), looks: Sequence[int] = ()
+) -> Rivals:
+    """Group the rows of one folder by their values of a factor; `looks` are those of its campaign. Raises
+    InputError for fewer than two values.
+    """
+    arms: dict[str, list[Row]] = {}
+    for row in rows:
+        if (value := value_of(row, factor)) is not None:
+            arms.setdefault(value, []).append(row)
+    if len(arms) < 2:
+        only = f"only {next(iter(arms))}" if arms else "nothing"
+        others = " or ".join(f"--by {one}" for one in _varying(rows)[:_MOST_NAMED])
+        give = f"{others}, " if others else ""
+        raise InputError(
+            f"by {factor} there is {only} here; give {give}a second folder, or measure two values with --arms"
+        )
+    found = _match(arms, (_AXES.get(factor, factor),))
+    return replace(
+        found, by=factor, may_differ=frozenset((*consequences(factor), *despite)), looks=tuple(looks)
+    )
+
+
+def _varying(rows: Sequence[Row]) -> list[str]:
+    """List the settings of launches with several values, as factors."""
+    around = set(AROUND.values())
+    names = [f"env.{name}" for row in rows for name in row.env if name not in around]
+    names += [f"omp.{name}" for row in rows for name in row.omp]
+    factors = dict.fromkeys((*names, *AROUND, "placement"))
+    return [one for one in factors if len({value_of(row, one) for row in rows} - {None}) > 1]
+
+
+def rivals_of(folders: Mapping[str, Sequence[Row]], despite: Collection[str] = ()) -> Rivals:
+    """Group the rows of several folders; MPIs may differ if each folder has one. Raises InputError."""
+    mpis = [{row.mpi for row in rows if row.mpi} for rows in folders.values()]
+    one_each = all(len(names) <= 1 for names in mpis)
+    others = one_each and len(set().union(*mpis)) > 1
+    without = (*(("mpi",) if one_each else ()), *(("placed",) if "placement" in despite else ()))
+    found = _match(folders, without)
+    if not found.cases:
+        raise InputError(f"the folders have no test case in common{_apart(folders)}")
+    return replace(found, may_differ=frozenset((*(consequences("mpi") if others else ()), *despite)))
+
+
+def against(rivals: Rivals, name: str) -> Rivals:
+    """Make the named arm the first, with which the others are compared; `best`: the fastest.
+
+    A name may be a part that only one arm has. Raises InputError if no arm, or several, have it.
+    """
+    names = short_names(rivals.arms)
+    if name == BEST:
+        first = _best(rivals)
+    else:
+        exact = [arm for arm in rivals.arms if name in (arm, names[arm])]
+        found = exact or [arm for arm in rivals.arms if name in arm]
+        if len(found) != 1:
+            what = "several" if found else "none"
+            known = ", ".join((*names.values(), BEST))
+            raise InputError(f"--against {name} names {what} of the rivals; give one of {known}")
+        first = rivals.arms.index(found[0])
+    order = [first, *(k for k in range(len(rivals.arms)) if k != first)]
+    return replace(
+        rivals,
+        arms=tuple(rivals.arms[k] for k in order),
+        cases=tuple(tuple(case[k] for k in order) for case in rivals.cases),
+        is_best=name == BEST,
+    )
+
+
+def _best(rivals: Rivals) -> int:
+    """Find the arm with the least mean of logarithms, over test cases in which each has a time."""
+    times = [[row.median or 0.0 for row in case] for case in rivals.cases]
+    logs = [[math.log(time) for time in own] for own in times if min(own) > 0]
+    sums = [sum(own[k] for own in logs) for k in range(len(rivals.arms))]
+    return sums.index(min(sums))
+
+
+def _match(arms: Mapping[str, Sequence[Row]], without: Sequence[str]) -> Rivals:
+    by_key: dict[RowKey, dict[str, Row]] = {}
+    later = later_params(arms.values())
+    for name, rows in arms.items():
+        for row in rows:
+            namesake = by_key.setdefault(key_of(row, without, later), {}).setdefault(name, row)
+            if namesake.placed != row.placed:
+                raise InputError(
+                    f"{name} holds several placements; compare folders of one, or '{name}' --by placement"
+                )
+    whole = [tuple(found[name] for name in arms) for found in by_key.values() if len(found) == len(arms)]
+    return Rivals(tuple(arms), tuple(whole), len(by_key) - len(whole))
+
+
+# Properties that test cases of folders may not share, in words, and the word of a row's value.
+_APART: dict[str, Callable[[Row], str]] = {
+    "ops": lambda row: row.op,
+    "sizes": lambda row: format_bytes(row.bytes),
+    "numbers of ranks": lambda row: str(row.ranks),
+    "numbers of threads": lambda row: str(row.threads),
+    "methods": lambda row: row.method,
+    "placements": lambda row: row.placed.text if row.placed else "default",
+    "variables of the environment": lambda row: " ".join(f"{k}={v}" for k, v in row.env.items()) or "none",
+}
+_SHOWN = 3  # values of a folder
+
+
+def _apart(folders: Mapping[str, Sequence[Row]]) -> str:
+    """Write `: other sizes (8 B against 64 B); compare ...`, if no row of the others has it."""
+    for words, value in _APART.items():
+        each = [list(dict.fromkeys(map(value, rows))) for rows in folders.values()]
+        if not set(each[0]).intersection(*each[1:]):
+            texts = (
+                ", ".join(values[:_SHOWN]) + (", ..." if len(values) > _SHOWN else "") for values in each
+            )
+            how = (
+                "; measure them in the same way, or compare nevertheless with --despite placement"
+                if words == "placements"
+                else "; compare folders of the same plan"
+            )
+            return f": other {words} ({' against '.join(texts)}){how}"
+    return "; compare folders of the same plan"

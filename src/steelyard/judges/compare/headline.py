@@ -1,0 +1,271 @@
+"""The headline of a run: what was found, in a few sentences. It opens and closes what the terminal shows, and
+opens the report.
+
+Verdicts come first, if arms were compared; else ratios of rivals, such as MPIs; else what operations take. A
+ratio is told only if its interval is narrow: see `_is_narrow`. Failures are always told.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from steelyard.analyses.analysis import Made
+from steelyard.analyses.facts import model_sentences
+from steelyard.analyses.overheads.model import TRAIN
+from steelyard.analyses.ranking.model import Ranking, Way
+from steelyard.analyses.registry import OVERHEADS, SETTINGS
+from steelyard.base.plural import counted
+from steelyard.base.units import format_bytes, format_time, format_values
+from steelyard.judges.compare.answer import CANNOT_TELL, FASTER, LITTLE, MARGIN, SAME, SLOWER
+from steelyard.judges.compare.verdicts import Verdicts
+from steelyard.records.campaign_file import UNSET
+from steelyard.records.kinds import WORK
+from steelyard.results.row import NOT_YET, Row, half_of
+from steelyard.rows.op_facts import (
+    MPI_FAMILY,
+    family_of,
+    family_sentences,
+    group_words,
+    is_claimed,
+    mpi_words,
+    place_of,
+)
+from steelyard.rows.ratios import rival_ratios
+from steelyard.rows.rivals import ratio_words
+from steelyard.rows.row_words import NOISY
+from steelyard.rows.words import row_name, why_words
+
+MOST_OPS = 3  # that have a sentence of their own in a comparison; more are summed up by families
+MOST_SENTENCES = 8  # of a headline; the tables have the rest
+# Verdict -> what a sentence says; the order of the sentence.
+_SAID = {
+    SLOWER: "slower",
+    FASTER: "faster",
+    LITTLE: "a little different",
+    SAME: f"the same within {100 * MARGIN:g} %",
+    CANNOT_TELL: "cannot tell",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A test case of two rivals: the time of `name` over that of `base`, with its interval and a verdict."""
+
+    name: str
+    base: str
+    row: Row
+    value: float
+    low: float | None
+    high: float | None
+    verdict: str
+
+
+def headline(folders: Mapping[str, Made], verdicts: Verdicts | str | None = None) -> tuple[str, ...]:
+    """Write the headline of folders by their names; the name of a single one is not told.
+
+    `verdicts` are those on the arms of the folders, or the sentence why there are none.
+    """
+    rows = [row for made in folders.values() for row in made.rows]
+    compared = _compared(folders, verdicts)
+    found = [verdicts] if isinstance(verdicts, str) else []
+    for own_name, made in folders.items():
+        name = own_name if len(folders) > 1 else ""  # a single folder needs none, and is no rival of its MPIs
+        settings = list(_setting_sentences(made))
+        plain = () if settings else _not_compared(name, _asked_for(made), compared)
+        found += [*settings, *family_sentences(plain, name)]
+        found += model_sentences(made)
+    found[1:1] = _rival_sentences(compared)
+    more = len(found) - MOST_SENTENCES
+    found = [*found[:MOST_SENTENCES], *([f"{counted(more, 'more finding')} below."] if more > 0 else [])]
+    return (*found, *_outcomes(rows, told=bool(found)))
+
+
+def _asked_for(made: Made) -> Sequence[Row]:
+    """Leave out rows that only make a model: trains of messages and their work, where LogGP is told."""
+    if not made(OVERHEADS):
+        return made.rows
+    return [row for row in made.rows if row.base != TRAIN and row.role != WORK]
+
+
+# ---- rivals ------------------------------------------------------------------------------------------------
+
+
+def _compared(folders: Mapping[str, Made], verdicts: Verdicts | str | None) -> list[Compared]:
+    """List the test cases of rivals, by verdicts if there are any, else by the intervals of ratios."""
+    if isinstance(verdicts, Verdicts):
+        rows = {row.op: row for made in folders.values() for row in made.rows}
+        return [
+            Compared(one.b, one.a, rows[one.op], one.ratio, one.low, one.high, one.verdict)
+            for one in verdicts.points
+            if one.ratio is not None
+        ]
+    return [
+        Compared(one.name, one.base_name, one.row, one.value, one.low, one.high, _said(one.low, one.high))
+        for one in rival_ratios([(name, made.rows) for name, made in folders.items()]).values()
+    ]
+
+
+def _not_compared(name: str, rows: Sequence[Row], compared: Sequence[Compared]) -> Sequence[Row]:
+    """Take the rows of a folder whose numbers no ratio tells: those of the first rival, and those without."""
+    if not compared:
+        return rows
+    base = compared[0].base
+    if name:
+        return rows if name == base else ()
+    mpis = {row.mpi for row in rows}
+    return [row for row in rows if row.mpi in (None, base)] if base in mpis else ()
+
+
+def _said(low: float | None, high: float | None) -> str:
+    """Judge a ratio by its own interval alone."""
+    if low is None or high is None or low <= 1 <= high:
+        return CANNOT_TELL
+    return SLOWER if low > 1 else FASTER
+
+
+def _rival_sentences(found: Sequence[Compared]) -> Iterator[str]:
+    """Write a sentence for each rival and op, or each family if ops are many."""
+    ops = list(dict.fromkeys(one.row.op for one in found))
+    groups: dict[tuple[str, str], list[Compared]] = {}
+    for one in found:
+        what = one.row.op if len(ops) <= MOST_OPS else group_words(one.row)
+        groups.setdefault((what, one.name), []).append(one)
+    for (what, _), own in groups.items():
+        yield f"{what}: {_rival_words(own)}."
+
+
+def _rival_words(found: Sequence[Compared]) -> str:
+    """`MPICH 5.0.2 takes 1.2 to 4.5 times as long as Open MPI 4.1.4: slower in 9 of 12, cannot tell in 3`."""
+    name, base = mpi_words(found[0].name), mpi_words(found[0].base)
+    counts = {words: sum(one.verdict == verdict for one in found) for verdict, words in _SAID.items()}
+    parts = [f"{words} in {count}" for words, count in counts.items() if count]
+    parts[0] += f" of {len(found)}"
+    verdict = ", ".join(parts) if len(found) > 1 else parts[0].removesuffix(" in 1 of 1")
+    narrow = [one for one in found if _is_narrow(one)]
+    if not narrow:
+        return f"{name} against {base}: {verdict}"
+    ends = (ratio_words(end(one.value for one in narrow)) for end in (min, max))
+    some = " where that is certain" if len(narrow) < len(found) else ""
+    return f"{name} takes {' to '.join(dict.fromkeys(ends))} times as long as {base}{some}: {verdict}"
+
+
+def _is_narrow(one: Compared) -> bool:
+    """Is the interval narrower than what the ratio claims: `NOISY`, or half the difference to 1?"""
+    if one.low is None or one.high is None or min(one.low, one.value) <= 0:
+        return False
+    half = max(math.log(one.high / one.value), math.log(one.value / one.low))
+    return half <= max(math.log1p(NOISY), abs(math.log(one.value)) / 2)
+
+
+# ---- settings ----------------------------------------------------------------------------------------------
+
+
+def _settings(made: Made) -> Iterator[tuple[Ranking, Way]]:
+    """List rankings of settings with the library's own choice, which sets nothing that others set."""
+    for one in made(SETTINGS):
+        varying = {
+            name
+            for way in one.ways
+            for name, value in way.options.items()
+            if any(other.options.get(name, UNSET) != value for other in one.ways)
+        }
+        for way in one.ways:
+            if all(way.options.get(name, UNSET) == UNSET for name in varying):
+                yield one, way
+
+
+def _setting_sentences(made: Made) -> Iterator[str]:
+    """`MPICH 5.0.2: its own choice is beaten in 3 of 15 test cases, most in mpi.bcast 64 KiB: ...`."""
+    by_mpi: dict[str, list[tuple[Ranking, Way]]] = {}
+    for one, own in _settings(made):
+        by_mpi.setdefault(one.mpi, []).append((one, own))
+    for mpi, found in by_mpi.items():
+        beaten = [(one.ways[0], own, one) for one, own in found if own not in one.ways[: one.alike]]
+        cases = counted(len(found), "test case")
+        name = f"{mpi_words(mpi)}: " if mpi else ""
+        if not any(one.tells for one, _ in found):
+            few = "too few launches to tell which setting is the fastest"
+            where = f"any of {cases}" if len(found) > 1 else cases
+            yield f"{name}{few} in {where}{_so_far(found)}."
+        elif not beaten:
+            yield f"{name}no setting is clearly faster than the library's own choice in {cases}."
+        else:
+            best, own, one = max(beaten, key=lambda pair: pair[1].time / pair[0].time)
+            factor = ratio_words(own.time / best.time)
+            options = {key: value for key, value in best.options.items() if value != UNSET}
+            changed = {key: value for key, value in options.items() if own.options.get(key) != value}
+            where = f"{one.op} {format_bytes(one.bytes)}"
+            yield (
+                f"{name}the library's own choice is not the fastest in {len(beaten)} of {cases}, and takes "
+                f"{factor} times as long as {format_values(changed)} in {where}."
+            )
+
+
+def _so_far(found: Sequence[tuple[Ranking, Way]]) -> str:
+    """`; so far the library's own choice took up to 67 times as long, in mpi.reduce 64 KiB`; nothing if ways
+    are near each other.
+    """
+    one, own = max(found, key=lambda pair: pair[1].time / pair[0].ways[0].time)
+    factor = own.time / one.ways[0].time
+    if factor < 1 + NOISY:
+        return ""
+    where = f"{one.op} {format_bytes(one.bytes)}"
+    return f"; so far the library's own choice took up to {ratio_words(factor)} times as long, in {where}"
+
+
+# ---- outcomes ----------------------------------------------------------------------------------------------
+
+
+def _outcomes(rows: Sequence[Row], told: bool) -> Iterator[str]:
+    """Tell what failed, what was not measured, and how many numbers are too uncertain to be told."""
+    cases = counted(len(rows), "test case")
+    failed = [row for row in rows if row.status == "failed"]
+    if failed:
+        first = f"{row_name(failed[0])}: {failed[0].why or 'no reason given'}"
+        more = f"; and {len(failed) - 1} more" if len(failed) > 1 else ""
+        yield f"{len(failed)} of {cases} failed: {first}{more}."
+    to_come = sum(1 for row in rows if row.why == NOT_YET)
+    skipped = [row for row in rows if row.status == "skipped" and row.why != NOT_YET]
+    parts = [f"{len(skipped)} of {cases} could not be measured here{_why_words(skipped)}"] if skipped else []
+    if to_come:
+        verb = "is" if to_come == 1 else "are"
+        parts.append(f"{to_come} of {cases} {verb} not measured yet{_whole_ops(rows)}")
+    wide = [row for row in rows if _is_wide(row)]
+    if wide and not told:
+        yield _wide_words(wide[0])
+    if wide:
+        verb = "is" if len(wide) == 1 else "are"
+        parts.append(f"{len(wide)} of {cases} {verb} uncertain by more than {100 * NOISY:.0f} %")
+    if parts:
+        yield f"{'; '.join(parts)}."
+    elif not told and not failed:
+        yield "Nothing was measured."
+
+
+def _why_words(skipped: Sequence[Row]) -> str:
+    """` (needs MPI 4.0)`: the reason, if all have the same; its first clause is enough here."""
+    first, *others = sorted({re.split("[,;] ", why_words(row))[0] for row in skipped})
+    return "" if others else f" ({first})"
+
+
+def _whole_ops(rows: Sequence[Row]) -> str:
+    """`, among them all of mpi.pingpong and 2 more operations`: ops that have no number at all."""
+    begun = {row.op for row in rows if row.why != NOT_YET}
+    missing = list(dict.fromkeys(row.op for row in rows if row.op not in begun))
+    missing.sort(key=lambda op: (family_of(op) != MPI_FAMILY, place_of(op)))
+    more = f" and {counted(len(missing) - 1, 'more operation')}" if len(missing) > 1 else ""
+    return f", among them all of {missing[0]}{more}" if missing and begun else ""
+
+
+def _wide_words(row: Row) -> str:
+    """`mpi.get 8 B on 2 ranks of openmpi-4.1.4 takes between 20.1 ns and 36.4 ns`: all that is certain."""
+    low, high = (format_time(end or 0.0) for end in (row.time_low, row.time_high))
+    return f"{row_name(row)} takes between {low} and {high}; more launches tell it more exactly."
+
+
+def _is_wide(row: Row) -> bool:
+    half = half_of(row.time, row.time_low, row.time_high)
+    return row.status == "ok" and half is not None and not is_claimed(row)

@@ -1,0 +1,185 @@
+"""A comparison as a table and as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from steelyard.base.plural import plural
+from steelyard.base.units import format_factor
+from steelyard.judges.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
+from steelyard.judges.compare.verdicts import CaseVerdict, Verdicts
+from steelyard.render.sheet import (
+    BAD,
+    DIM,
+    NOTHING,
+    PLAIN,
+    WARN,
+    Line,
+    Sheet,
+    number,
+    remark,
+    without_empty,
+    words,
+)
+from steelyard.results.quantiles import quantile_name
+from steelyard.rows.short_names import short_names
+from steelyard.rows.words import half_words, needs_words, percent_words, ratio_span, rounded
+
+_TONES = {SLOWER: BAD, FASTER: PLAIN, LITTLE: WARN, SAME: PLAIN, CANNOT_TELL: DIM}
+_NAMED = 3  # sizes of an op in a sentence; more are given as a range
+
+
+def with_short_names(found: Verdicts) -> Verdicts:
+    """Shorten arms that are named by paths to the parts that differ."""
+    names = short_names(found.arms)
+    points, ops = (
+        tuple(replace(one, a=names[one.a], b=names[one.b]) for one in each)
+        for each in (found.points, found.ops)
+    )
+    return replace(found, arms=tuple(names[arm] for arm in found.arms), points=points, ops=ops)
+
+
+def verdict_sheet(found: Verdicts, margin: float) -> Sheet:
+    """Make a line for each test case, and below the sizes of an op one for all of them."""
+    several = len(found.arms) > 2
+    lines = []
+    for op in dict.fromkeys(one.op for one in found.points):
+        mine = [one for one in found.points if one.op == op]
+        whole = [one for one in found.ops if one.op == op] if len(mine) > len(found.arms) - 1 else []
+        lines += [_line(one, several, margin, found.precision) for one in (*mine, *whole)]
+    said = (words("op"), words("test case"), *([words("rival")] if several else []))
+    columns = (*said, number("bytes"), number("ratio", True))
+    sheet = Sheet(
+        f"{' and '.join(found.arms[1:])} against {found.arms[0]}",
+        interval_words(found.level, found.quantile),
+        (*columns, number("from"), number("to"), words("verdict"), remark()),
+        tuple(lines),
+        _notes(found),
+        grouped=1,
+    )
+    return without_empty(sheet)
+
+
+def interval_words(level: float, quantile: float | None = None) -> str:
+    """Explain the numbers: `ratio of the launches' medians, with simultaneous 99 % intervals`."""
+    of = "medians" if quantile is None else quantile_name(quantile)
+    return f"ratio of the launches' {of}, with simultaneous {100 * level:g} % intervals"
+
+
+def _line(one: CaseVerdict, several: bool, margin: float, precision: float | None) -> Line:
+    numbers = ratio_span(one.ratio, one.low, one.high)
+    verdict = verdict_words(one.verdict, margin)
+    arm = (one.b,) if several else ()
+    first = (one.op, one.what, *arm, one.size or NOTHING)
+    return Line((*first, *numbers, verdict, _remark(one, precision)), _TONES[one.verdict])
+
+
+def verdict_words(verdict: str, margin: float) -> str:
+    """Write a verdict with its margin: `same within 5 %`."""
+    return f"same within {100 * margin:g} %" if verdict == SAME else verdict
+
+
+def _remark(one: CaseVerdict, precision: float | None) -> str:
+    if precision is not None and one.precise is not None:
+        precise = f"{percent_words(precision)} reached"
+        if not one.precise:
+            half = half_words(one.ratio, one.low, one.high)
+            precise = f"±{half}, {needs_words(precision, one.launches_precise, None)}"
+        return ", ".join(text for text in (one.why, precise) if text)
+    needed = f"about {rounded(one.launches_needed)} launches would decide" if one.launches_needed else ""
+    return ", ".join(text for text in (one.why, needed) if text)
+
+
+def _notes(found: Verdicts) -> tuple[str, ...]:
+    taken = ", alternately" if found.by_turns else ""
+    notes = [f"{found.launches} launches of each{taken}; {found.promise.words}."]
+    if not found.by_turns and any(one.verdict == CANNOT_TELL for one in found.points):
+        notes.append(
+            "More launches would not decide: hours are too few. Launches by turns would: run --arms."
+        )
+    if found.despite:
+        notes.append(f"The rivals also differ in {'; '.join(found.despite)}.")
+    if found.apart:
+        which = f"{plural('launch', len(found.apart))} {', '.join(map(str, found.apart))}"
+        notes.append(f"Left out: {which}, whose rivals were not measured one after the other.")
+    notes += _few_of([f"Failed, and left out: {one}." for one in found.failed], "failed")
+    notes += zero_notes(found.zeros)
+    if found.missing:
+        notes.append(f"{found.missing} test cases were not measured for all rivals.")
+    notes += _few_of([f"Not compared: {why}." for why in found.refused], "are not compared")
+    return tuple(notes)
+
+
+def _few_of(sentences: Sequence[str], what: str) -> list[str]:
+    """Keep the first of the sentences, and count the others."""
+    more = len(sentences) - _NAMED
+    return [*sentences[:_NAMED], *([f"{more} more {what}."] if more > 0 else [])]
+
+
+def zero_notes(zeros: Sequence[str]) -> list[str]:
+    """Write sentences about launches below the resolution of their timer."""
+    why = "a median of 0, less than the timer can tell"
+    notes = [f"Left out: {one}: {why}." for one in zeros[:_NAMED]]
+    return [*notes, *([f"Left out: {len(zeros) - _NAMED} more such."] if len(zeros) > _NAMED else [])]
+
+
+def verdict_sentences(found: Verdicts, margin: float, most_ops: int | None = None) -> tuple[str, ...]:
+    """Sum up: a sentence for each arm and op, or for all if ops are many."""
+    ops = list(dict.fromkeys(one.op for one in found.points))
+    groups: dict[str, tuple[str, ...]] = {op: (op,) for op in ops}
+    if most_ops is not None and len(ops) > most_ops:
+        groups = {f"{len(ops)} operations": tuple(ops)}
+    sentences = []
+    for arm in found.arms[1:]:
+        for name, own in groups.items():
+            mine = [one for one in found.points if one.op in own and one.b == arm]
+            if mine:
+                what = name if found.quantile is None else f"{quantile_name(found.quantile)} of {name}"
+                sentences.append(f"{what}: {arm} {_clauses(mine, found.arms[0], margin)}.")
+    return tuple(sentences)
+
+
+def _clauses(mine: list[CaseVerdict], base: str, margin: float) -> str:
+    """Write `is slower than a (1.2 times as long) at 1 KiB, cannot tell at 8 B`; the base is named once."""
+    said = {
+        SLOWER: ("is slower than", "slower"),
+        FASTER: ("is faster than", "faster"),
+        LITTLE: ("differs a little from", "differs a little"),
+        SAME: (f"is within {100 * margin:g} % of", f"within {100 * margin:g} %"),
+        CANNOT_TELL: ("may or may not differ from", "cannot tell"),
+    }
+    parts: list[str] = []
+    for verdict, (first, later) in said.items():
+        those = [one for one in mine if one.verdict == verdict]
+        if those:
+            words = later if parts else f"{first} {base}"
+            where = _sizes(those, mine, is_first=not parts)
+            parts.append(f"{words}{_factor(those, verdict)}{where}{_needed(those)}")
+    return ", ".join(parts)
+
+
+def _factor(those: list[CaseVerdict], verdict: str) -> str:
+    ratios = sorted(one.ratio for one in those if one.ratio is not None)
+    if verdict not in (SLOWER, FASTER) or not ratios:
+        return ""
+    low, high = map(format_factor, (ratios[0], ratios[-1]))
+    return f" ({low} times as long)" if low == high else f" ({low} to {high} times as long)"
+
+
+def _needed(those: list[CaseVerdict]) -> str:
+    """Write ` (about 25 launches of each would decide)`, if all have a number."""
+    needed = [one.launches_needed or 0 for one in those]
+    return f" (about {rounded(max(needed))} launches of each would decide)" if all(needed) else ""
+
+
+def _sizes(those: list[CaseVerdict], mine: list[CaseVerdict], is_first: bool) -> str:
+    """Write ` at 8 B, 1 KiB`, ` at 4 of 9 sizes`, ` in 4 of 18 test cases`; the total is named once."""
+    if len(those) == len(mine):
+        return ""
+    several = len({(one.op, one.what) for one in mine}) > 1
+    if not several and len(those) <= _NAMED:
+        return f" at {', '.join(one.size for one in those)}"
+    whole = f" of {len(mine)} {'test cases' if several else 'sizes'}" if is_first else ""
+    return f" {'in' if several else 'at'} {len(those)}{whole or (' sizes' if not several else '')}"

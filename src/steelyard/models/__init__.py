@@ -1,1 +1,0 @@
-"""Models of several test cases together: overlap, scaling, efficiency, rankings."""

@@ -1,0 +1,100 @@
+"""Join the first columns of a sheet, for paper that has no room for them side by side.
+
+Three or more values are unclear without their names, so each then has its own, `nx=20`. What all lines of
+an op share is written once, below the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from steelyard.render.sheet import NOTHING, REMARK, WORDS, Column, Line, Sheet
+
+MOST_NAMELESS = 3  # adjacent values that are clear without their names
+LEAST_ALIKE = 3  # lines of an op, below which shared values stay in each line
+_OP, _SIZE = "op", "bytes"
+
+
+def counts_to_join(sheet: Sheet) -> tuple[int, ...]:
+    """Count the first columns that may be joined: those of words before any number.
+
+    If these are not enough, all columns up to the last one of words before the first strong figure. If there
+    are many, all columns before that figure, except the size.
+    """
+    body = [column for column in sheet.columns if column.kind != REMARK]
+    kinds = [column.kind for column in body]
+    figure = next((i for i, column in enumerate(body) if column.strong), 0)
+    first = next((i for i, kind in enumerate(kinds) if kind != WORDS), len(kinds))
+    all_words = max((i + 1 for i in range(figure) if kinds[i] == WORDS), default=0)
+    if all_words > MOST_NAMELESS:
+        all_words = figure - (body[figure - 1].name == _SIZE)
+    return tuple(count for count in (first, all_words) if count > 1)
+
+
+def first_columns_joined(sheet: Sheet, count: int) -> Sheet:
+    """Join the first `count` columns into one of words."""
+    names = [column.name for column in sheet.columns[:count]]
+    notes: tuple[str, ...] = ()
+    if count <= MOST_NAMELESS:
+        heading, lines = _together(names), [_joined(line, count) for line in sheet.lines]
+    else:
+        shared = _shared_by_op(sheet.lines, names) if names[0] == _OP else {}
+        heading = names[0]
+        lines = [_named(line, names, shared.get(line.cells[0], {})) for line in sheet.lines]
+        notes = _shared_words(shared)
+    return replace(
+        sheet,
+        columns=(Column(heading, WORDS), *sheet.columns[count:]),
+        lines=tuple(lines),
+        notes=(*notes, *sheet.notes),
+        grouped=min(sheet.grouped, 1),
+    )
+
+
+def _joined(line: Line, count: int) -> Line:
+    """Join cells; a last cell that spans stays separate."""
+    first = min(count, len(line.cells) - 1)
+    return Line((_together(line.cells[:first]), *line.cells[first:]), line.tone) if first > 1 else line
+
+
+def _named(line: Line, names: Sequence[str], shared: dict[str, str]) -> Line:
+    """Write the first cell, then each other one with its name, without those that the op's lines share."""
+    first = min(len(names), len(line.cells) - 1)
+    if first < 1:
+        return line
+    cells = list(zip(names[:first], line.cells[:first], strict=True))[1:]
+    said = [_pair(name, text) for name, text in cells if text not in ("", NOTHING) and name not in shared]
+    return Line((_together([line.cells[0], *said]), *line.cells[first:]), line.tone)
+
+
+def _shared_by_op(lines: Sequence[Line], names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Map op -> name -> text, for columns whose text is the same in all lines of the op."""
+    by_op: dict[str, list[Line]] = {}
+    for line in lines:
+        if len(line.cells) > len(names):
+            by_op.setdefault(line.cells[0], []).append(line)
+    found = {}
+    for op, members in by_op.items():
+        texts = {name: {line.cells[i] for line in members} for i, name in enumerate(names) if i > 0}
+        alike = {name: each.pop() for name, each in texts.items() if len(each) == 1}
+        told = {name: text for name, text in alike.items() if text not in ("", NOTHING)}
+        if told and len(members) >= LEAST_ALIKE:
+            found[op] = told
+    return found
+
+
+def _shared_words(shared: dict[str, dict[str, str]]) -> tuple[str, ...]:
+    """`a, b: nx=20 ny=20 in all rows`: ops that share the same values share a sentence."""
+    ops: dict[str, list[str]] = {}
+    for op, texts in shared.items():
+        ops.setdefault(_together(_pair(*one) for one in texts.items()), []).append(op)
+    return tuple(f"{', '.join(names)}: {told} in all rows." for told, names in ops.items())
+
+
+def _pair(name: str, text: str) -> str:
+    return f"{'_'.join(name.split())}={text}"
+
+
+def _together(texts: Iterable[str]) -> str:
+    return " ".join(text for text in texts if text)

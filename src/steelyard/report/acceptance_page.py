@@ -1,0 +1,75 @@
+"""The report of an acceptance as a letter: the verdict, what to do, its pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from steelyard.analyses.overview import ReadFolder
+from steelyard.judges.accept import NOT_WELL, PLAN, Acceptance, Weighed, accept
+from steelyard.judges.accept.tables import count_words, head_facts, letter_sheet
+from steelyard.render.chart import Chart, Key
+from steelyard.render.sections import Section
+from steelyard.report.section import MATRICES
+
+REST = "All that was measured"  # folded below the letter
+# The sections whose first picture is in the letter, beside the one of links.
+_SECTIONS = ("Layers under MPI", "mem.stream.triad", "noise.fwq", "mpi.allreduce")
+_MOST_PICTURES = 5
+
+
+def letter_of(folders: Sequence[ReadFolder], accepted: Acceptance | None = None) -> Acceptance | None:
+    """Judge a folder of the plan `acceptance`, unless that was done; None for other plans, and for several
+    folders.
+    """
+    (first, *others) = folders
+    if others or first.measured.campaign.name != PLAN:
+        return None
+    return accepted or accept(Weighed(first.measured, first.rows, first.name))
+
+
+def letter_answers(found: Acceptance | None) -> Iterator[str]:
+    """Write the verdict and why, of which machine, from how much, the command that goes on, and of each
+    fault the first evidence and what to do.
+    """
+    if found is None:
+        return
+    yield f"{found.verdict[0].upper()}{found.verdict[1:]}: {found.why}."
+    yield from head_facts(found)
+    yield f"{count_words(found)}."
+    for one in found.topics:
+        if one.verdict == NOT_WELL:
+            yield f"{one.topic}: {one.evidence.partition('; ')[0].rstrip('.')}. {one.remedy}"
+
+
+def letter_sections(found: Acceptance | None, sections: Sequence[Section]) -> Iterator[Section]:
+    """Make a line for each topic, what was seen and what to do, and collect the main pictures of all
+    sections.
+    """
+    if found is None:
+        return
+    yield Section(
+        "What was found, and what to do",
+        "Well: nothing speaks against it. Not well: a fault was found. Cannot tell: too little was measured, "
+        "or it differs too much.",
+        sheets=(letter_sheet(found),),
+    )
+    if charts := tuple(_main_pictures(sections))[:_MOST_PICTURES]:
+        yield Section("What the verdicts rest on", "", charts=charts)
+
+
+def _main_pictures(sections: Sequence[Section]) -> Iterator[Chart]:
+    """Choose the first picture of some sections, and the first one of links, whose colours have their own
+    scale.
+    """
+    for section in sections:
+        if section.title in _SECTIONS:
+            yield from (_titled(section, chart, section.legend) for chart in section.charts[:1])
+        links = [chart for chart in section.charts if chart.title.startswith(MATRICES)]
+        yield from (_titled(section, chart, ()) for chart in links[:1])
+
+
+def _titled(section: Section, chart: Chart, legend: tuple[Key, ...]) -> Chart:
+    """Give a picture its section's title, because it stands without the section."""
+    title = ", ".join(part for part in (section.title, chart.title) if part)
+    return replace(chart, title=title, legend=chart.legend or legend)

@@ -1,0 +1,1 @@
+"""Pictures of groups of rows."""

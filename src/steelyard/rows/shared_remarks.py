@@ -1,0 +1,143 @@
+"""Remarks that most rows of a table share: a note below the table replaces them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from steelyard.base.cpulist import cpu_set
+from steelyard.base.units import format_factor
+from steelyard.results.facets import Precise, Ranks, Roof, Samples, Together
+from steelyard.results.row import Row
+from steelyard.rows.row_words import NOISY, Remark, ended_badly
+from steelyard.rows.words import percent_words
+
+LEAST = 3  # rows that share a remark before a note replaces it
+MOST = 0.5  # ... and the least fraction of the rows
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """`texts`: the remarks on each row alone; `notes`: the shared ones, a sentence each."""
+
+    texts: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def told_once(
+    rows: Sequence[Row],
+    found: Sequence[Sequence[Remark]],
+    owners: Sequence[str],
+    is_what_if: bool = False,
+) -> Remarks:
+    """Move remarks that most rows of an owner share from `found` into notes.
+
+    `owners` names the rival of each row, such as an MPI; the empty text if there are none. `is_what_if`:
+    sched_yield did nothing in some launch, so there is no need to suggest it.
+    """
+    left = [list(remarks) for remarks in found]
+    notes = []
+
+    def take(own: Sequence[int], kind: str) -> list[Row]:
+        """Remove the remarks of that kind from the rows of `own`, and return the rows that had one."""
+        having = [i for i in own if any(one.kind == kind for one in left[i])]
+        for i in having:
+            left[i] = [one for one in left[i] if one.kind != kind]
+        return [rows[i] for i in having]
+
+    for owner in dict.fromkeys(owners):
+        own = [i for i, name in enumerate(owners) if name == owner]
+        for kind, words in _SHARED.items():
+            count = sum(1 for i in own if any(one.kind == kind for one in found[i]))
+            if count >= LEAST and count > MOST * len(own):
+                where = "all rows" if count == len(own) else f"{count} of {len(own)} rows"
+                sentence = words(take(own, kind), where)
+                notes.append(f"{owner}: {sentence}" if owner else sentence[0].upper() + sentence[1:])
+        if yielding := take(own, "yields"):
+            sentence = _yields(yielding, is_what_if)
+            is_named = owner in ("", *(row.mpi for row in yielding))
+            notes.append(sentence if is_named else f"{owner}: {sentence}")
+    return Remarks(
+        tuple("; ".join(one.text for one in each) for each in left), tuple(f"{note}." for note in notes)
+    )
+
+
+def _slow(rows: Sequence[Row], where: str) -> str:
+    shares = [100 * (row.get(Samples).slow_share or 0) for row in rows]
+    return f"{_span(shares, lambda share: f'{share:.0f}')} % of samples took over 3 x the median in {where}"
+
+
+def _fewer(rows: Sequence[Row], where: str) -> str:
+    counts = _span([row.launch_count for row in rows], str)
+    return f"{'1 launch was' if counts == '1' else f'{counts} launches were'} measured in {where}"
+
+
+def _few(rows: Sequence[Row], where: str) -> str:
+    counts = _span([row.launch_count for row in rows], str)
+    return (
+        f"± is above {100 * NOISY:.0f} % in {where}: {counts} launches are too few, and more make it narrower"
+    )
+
+
+def _differ(_: Sequence[Row], where: str) -> str:
+    return f"launches differ, and ± is above {100 * NOISY:.0f} %, in {where}"
+
+
+def _unclosed(rows: Sequence[Row], where: str) -> str:
+    counts, totals = [ended_badly(row) for row in rows], [row.launch_count for row in rows]
+    how_many = "all" if counts == totals else f"{_span(counts, str)} of {_span(totals, str)}"
+    return f"{how_many} launches ended badly, after they had measured, in {where}"
+
+
+def _sittings(rows: Sequence[Row], where: str) -> str:
+    counts = _span([row.get(Together).sittings or 0 for row in rows], str)
+    return f"launches are of {counts} sittings in {where}: ± is for other sittings, too, and few make it wide"
+
+
+def _hosts(rows: Sequence[Row], where: str) -> str:
+    counts = _span([row.get(Together).host_sets or 0 for row in rows], str)
+    return f"{counts} hosts took turns in {where}: ± is for other such hosts, too, and few make it wide"
+
+
+def _reached(rows: Sequence[Row], where: str) -> str:
+    return f"± is {percent_words(rows[0].get(Precise).precision or 0)} or less, as asked, in {where}"
+
+
+def _carried(rows: Sequence[Row], where: str) -> str:
+    return f"messages went by {' or '.join(dict.fromkeys(row.transport or '' for row in rows))} in {where}"
+
+
+def _yields(rows: Sequence[Row], is_what_if: bool) -> str:
+    counts = _span([row.get(Ranks).yields_per_op or 0 for row in rows], format_factor)
+    who = ", ".join(dict.fromkeys(row.mpi for row in rows if row.mpi)) or "The op"
+    often = "once" if counts == "1" else f"{counts} times"
+    words = f"{who} calls sched_yield {often} per operation here, by all ranks together"
+    return words if is_what_if or not all(map(_has_cpus, rows)) else f"{words}: try --yield none"
+
+
+def _has_cpus(row: Row) -> bool:
+    """Does each rank have a CPU of its own, so that none must yield?"""
+    cpus = [cpu_set(text) for text in (row.placement or "").split("|")]
+    return len(frozenset().union(*cpus)) >= row.ranks
+
+
+def _span(values: Sequence[float], words: Callable[[float], str]) -> str:
+    """`3`, or `1 to 3`."""
+    return " to ".join(dict.fromkeys((words(min(values)), words(max(values)))))
+
+
+# Kind of a remark -> the note on the rows that have it, and on how many they are.
+_SHARED: dict[str, Callable[[Sequence[Row], str], str]] = {
+    "reached": lambda rows, where: (
+        f"± is {percent_words(rows[0].get(Precise).precision or 0)} or less, as asked, in {where}"
+    ),
+    "slow": _slow,
+    "fewer": _fewer,
+    "few": _few,
+    "differ": _differ,
+    "ending": _unclosed,
+    "sittings": _sittings,
+    "hosts": _hosts,
+    "transport": _carried,
+    "roof": lambda rows, where: f"no roof in {where}: {rows[0].get(Roof).no_roof}",
+}

@@ -1,1 +1,0 @@
-"""Rows as words and tables, for the terminal and the report alike."""

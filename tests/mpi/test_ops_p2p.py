@@ -48,6 +48,9 @@ def _windows() -> Iterator[str]:
         yield f"op=mpi.{op} send={send} recv={recv} window=5 buffers=3 bytes=7"
         yield f"op=mpi.{op} send={send} recv={recv} window=3 buffers=5 bytes=65"
         yield f"op=mpi.{op} send={send} recv={recv} window=3 buffers=2 bytes=65 buffer=written"
+    for complete in ("wait", "waitany", "waitsome", "testall", "test", "testany", "testsome"):
+        yield f"op=mpi.bandwidth complete={complete} window=5 buffers=5 bytes=65"
+        yield f"op=mpi.bibandwidth complete={complete} send=start recv=start window=5 buffers=5 bytes=7"
     for send, recv in itertools.product(("isend", "start"), ("irecv", "start")):
         yield f"op=mpi.bibandwidth send={send} recv={recv} window=3 buffers=2 bytes=65 buffer=same"
 

@@ -7,12 +7,14 @@
 
 #include "base/err.h"
 #include "comm/compat_mpi.h"
+#include "ops/mpi/p2p/complete.h"
 #include "ops/mpi/p2p/pair.h"
 #include "team/team_mpi.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { WINDOW, BUFFERS, STATE, SEND, RECV };
+enum { WINDOW, BUFFERS, STATE, COMPLETE, SEND, RECV };
 
 static const char *const send_words[] = {"isend", "start", NULL};
 static const char *const recv_words[] = {"irecv", "start", NULL};
@@ -21,7 +23,12 @@ static const char *const recv_words[] = {"irecv", "start", NULL};
     [WINDOW] = {"window", "", "messages in flight", 64, 1, 65536},                                           \
     [BUFFERS] = {"buffers", "", "buffers that a window uses in turn; 1: hot in cache, as in OSU and IMB",    \
                  1,         1,  65536},                                                                      \
-    [STATE] = DATA_STATE_PARAM
+    [STATE] = DATA_STATE_PARAM,                                                                              \
+    [COMPLETE] = PARAM_WORDS(                                                                                \
+        "complete",                                                                                          \
+        "the calls that complete a window: one for all requests, one for each in order, or those that "      \
+        "find which have completed, called until all have; tests are called without a pause",                \
+        complete_words)
 
 static const struct param params[] = {
     WINDOW_PARAMS,
@@ -43,6 +50,7 @@ struct window {
     int requests;               /* of both */
     MPI_Request *all;           /* the requests of each set of buffers, one set after the other */
     int sets, set;
+    struct completion complete;
     /* Post all messages, and return an MPI error. */
     int (*post_recvs)(struct window *s), (*post_sends)(struct window *s);
     int (*post_written)(struct window *s); /* the same for sends whose data are written just before */
@@ -118,6 +126,16 @@ static int write_and_send(struct window *s)
 static int (*const sends[])(struct window *s) = {isend_all, start_sends};
 static int (*const recvs[])(struct window *s) = {irecv_all, start_recvs};
 
+/* Convert an MPI error of a window: what was done, and by which calls. */
+static int said(const struct window *s, int rc, const char *what, const char *answer)
+{
+    char calls[96];
+    if (rc == MPI_SUCCESS)
+        return 0;
+    snprintf(calls, sizeof calls, "%s, %s%s", what, s->complete.calls, answer);
+    return team_mpi_err(rc, calls);
+}
+
 static int send_windows(struct window *s, int64_t reps)
 {
     const struct p2p_pair *p = &s->p;
@@ -125,11 +143,11 @@ static int send_windows(struct window *s, int64_t reps)
     for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
         rc = s->post_sends(s);
         if (rc == MPI_SUCCESS)
-            rc = MPI_Waitall(s->messages, s->sends, statuses_ignored());
+            rc = s->complete.all(&s->complete, s->messages, s->sends);
         if (rc == MPI_SUCCESS)
             rc = MPI_Recv(NULL, 0, MPI_BYTE, p->peer, p->label, p->comm, MPI_STATUS_IGNORE);
     }
-    return team_mpi_err(rc, "sending a window, MPI_Waitall or MPI_Recv");
+    return said(s, rc, "sending a window", " or MPI_Recv");
 }
 
 static int recv_windows(struct window *s, int64_t reps)
@@ -139,11 +157,11 @@ static int recv_windows(struct window *s, int64_t reps)
     for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
         rc = s->post_recvs(s);
         if (rc == MPI_SUCCESS)
-            rc = MPI_Waitall(s->messages, s->recvs, statuses_ignored());
+            rc = s->complete.all(&s->complete, s->messages, s->recvs);
         if (rc == MPI_SUCCESS)
             rc = MPI_Send(NULL, 0, MPI_BYTE, p->peer, p->label, p->comm);
     }
-    return team_mpi_err(rc, "receiving a window, MPI_Waitall or MPI_Send");
+    return said(s, rc, "receiving a window", " or MPI_Send");
 }
 
 static int exchange_windows(struct window *s, int64_t reps)
@@ -154,9 +172,9 @@ static int exchange_windows(struct window *s, int64_t reps)
         if (rc == MPI_SUCCESS)
             rc = s->post_sends(s);
         if (rc == MPI_SUCCESS)
-            rc = MPI_Waitall(s->requests, s->recvs, statuses_ignored());
+            rc = s->complete.all(&s->complete, s->requests, s->recvs);
     }
-    return team_mpi_err(rc, "exchanging windows or MPI_Waitall");
+    return said(s, rc, "exchanging windows", "");
 }
 
 /* Send the received data, and receive into the buffers that were sent before. */
@@ -199,6 +217,7 @@ static void teardown(void *state)
     for (int i = 0; s->all && i < s->sets * s->requests; ++i)
         if (s->all[i] != MPI_REQUEST_NULL)
             MPI_Request_free(&s->all[i]);
+    complete_close(&s->complete);
     free(s->all);
     free(s);
 }
@@ -286,6 +305,7 @@ static int setup(const struct op_env *env, void **state)
     err = err ? err : choose_state(s, env);
     err = err ? err : alloc_requests(s);
     err = err ? err : init_requests(s);
+    err = err ? err : complete_open(&s->complete, (int)env->params[COMPLETE], s->requests);
     if (err)
         teardown(s);
     else

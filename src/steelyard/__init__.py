@@ -1,28 +1,91 @@
-"""Benchmarks for MPI, Pthreads and OpenMP. `load` is what programs want; all else is behind the command."""
+"""Benchmarks for MPI, Pthreads and OpenMP, for Python programs: measure, read, load.
+
+Nothing prints. A mistake is an `InputError` in one sentence; what goes on comes as events.
+"""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
+
+from steelyard.base.errors import InputError, MeasurementError, SteelyardError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+    from typing import Unpack
 
     import polars
 
+    from steelyard.session.asked import MeasureOptions
+    from steelyard.session.events import OnEvent
+    from steelyard.session.results import Results
+
 __version__ = "0.1.0"
+__all__ = ["InputError", "MeasurementError", "Results", "SteelyardError", "load", "measure", "read"]
+
+
+def measure(
+    what: str | Path | Sequence[str] = (),
+    out: str | Path | None = None,
+    *,
+    on_event: OnEvent | None = None,
+    retry_failed: bool = False,
+    trusted: bool = False,
+    scatter: str | Path | None = None,
+    **settings: Unpack[MeasureOptions],
+) -> Results:
+    """Measure ops or a plan as `steelyard run` does, and return the results.
+
+    `what` is a plan (a file that ends in .toml, or the name of one that ships), or ops and patterns:
+    "mpi.pingpong", ["mpi.bcast", "mpi.i*"]. `out` is the results folder, which goes on if it is there, by its
+    own plan if `what` is left out; by default it is results/NAME-DATE-TIME. `settings` are the options of
+    `steelyard run`: `bytes="0,8,1Ki..4Mi"`, `ranks=2`, `params={"window": [1, 64]}`, `launches=10`.
+
+    `on_event` hears of each event of `steelyard.session.events`, also while ranks run: it should be quick.
+    `retry_failed` measures again what failed in the folder. A folder may name programs to start, such as a
+    wrapper; those that this user never started are refused unless it is `trusted`. `scatter` is a results
+    folder by whose scatter `precision` and `detect` are planned.
+
+    An exception of `on_event` and Ctrl-C (KeyboardInterrupt) end the ranks; what was finished is kept, and
+    the same call goes on there. A test case that fails is a row with the status "failed", and no exception.
+
+    Raises InputError for what cannot be measured here, for wrong types and for a folder that holds something
+    else or is in use; MeasurementError if the measurement cannot go on.
+    """
+    from steelyard.session.api import measure_asked
+
+    return measure_asked(what, out, on_event, retry_failed, trusted, scatter, settings)
+
+
+def read(folder: str | Path) -> Results:
+    """Read a results folder, which may still be measured into, and run the diagnostics.
+
+    Raises InputError for a folder that is none or damaged.
+    """
+    from steelyard.session.api import read_asked
+
+    return read_asked(folder)
 
 
 def load(folders: str | Path | Sequence[str | Path], rows: str = "cases") -> polars.DataFrame:
     """Results folders as a tidy table of polars; the unit of a column is in its name.
 
     `rows`: "cases", a row for each test case and MPI, over all launches; "launches", one for each launch of
-    them; "samples", one for each sample, in ns per operation, in the order taken.
+    them; "samples", one for each sample, in ns per operation, in the order taken. The columns are always the
+    same but for those of parameters, `param_NAME`: docs/reference/python.md has them with their units.
 
-    Raises `steelyard.base.errors.InputError` for a folder that is none or damaged, for other rows, and where
-    polars is missing (`pip install 'steelyard[table]'`).
+    Raises InputError for a folder that is none or damaged, for other `rows`, and where polars is missing
+    (`pip install 'steelyard[table]'`).
     """
-    from steelyard.export.table import load_table
+    from steelyard.session.api import load_asked
 
-    return load_table([folders] if isinstance(folders, str | os.PathLike) else folders, rows)
+    return load_asked(folders, rows)
+
+
+def __getattr__(name: str) -> object:
+    """Import `Results` when it is asked for: the command line starts without statistics."""
+    if name == "Results":
+        from steelyard.session.results import Results
+
+        return Results
+    raise AttributeError(f"module 'steelyard' has no attribute '{name}'")

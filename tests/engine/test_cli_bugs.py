@@ -123,7 +123,7 @@ def test_a_full_disk_keeps_no_part_of_a_report(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", ["cli.run.measure_rounds", "cli.progress._Shower.__call__", "records.follow.Tail.advance"]
+    "bad", ["session.measure.measure_rounds", "cli.progress._Shower.__call__", "records.follow.Tail.advance"]
 )
 def test_the_results_folder_keeps_the_report_of_a_run(tmp_path: Path, bad: str) -> None:
     """Of a bug before the launches, in what hears of them, and while one runs."""

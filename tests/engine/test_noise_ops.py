@@ -13,7 +13,7 @@ from steelyard.analyses.analysis import Made
 from steelyard.analyses.core_noise.tables import core_sheets
 from steelyard.base.errors import InputError
 from steelyard.engines.build import Engine, solo_engine
-from steelyard.export.exported import Export, Results
+from steelyard.export.exported import Export, ExportedFolder
 from steelyard.export.formats import FORMATS
 from steelyard.launch.command import plan_launch
 from steelyard.launch.request import LaunchRequest
@@ -108,7 +108,7 @@ def test_results_tables_and_pictures(tmp_path: Path) -> None:
         assert core.per_second * core.seconds == pytest.approx(sum(core.lengths.values()))
         (sheet,) = core_sheets([row])
         assert [line.cells[1] for line in sheet.lines] == ["0"]
-    assert "0:" in FORMATS["csv"](Export((Results(tmp_path, Made(tuple(rows.values()))),))).decode()
+    assert "0:" in FORMATS["csv"](Export((ExportedFolder(tmp_path, Made(tuple(rows.values()))),))).decode()
     items = [Shown(row, point, "") for row, point in zip(rows_of(measured), measured.points, strict=True)]
     titles: list[Any] = [plot.title for group in group_items(items) for plot in noise_charts(group)]
     assert len(titles) == 7

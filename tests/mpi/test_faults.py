@@ -17,11 +17,11 @@ from further import further
 from points import engine_of, measure, mpi_or_skip
 from preloaded import build_preloaded, fault_words
 from steelyard.analyses.rma_support.model import HANG, PASSED, SIGNAL, WRONG, outcome_of
-from steelyard.cli.show import read_results
 from steelyard.engines.mpi import Mpi
 from steelyard.plan.plan import Measure, Plan
 from steelyard.records.schema import End
 from steelyard.results.rows import results
+from steelyard.session.results import read_results
 
 pytestmark = [pytest.mark.ours, pytest.mark.xdist_group("waits")]
 
@@ -167,7 +167,8 @@ def test_sums_that_lie_spoil_their_test_case_and_never_the_folder(tmp_path: Path
     ops = ("mpi.allreduce", *_TRUE)
     methods = Measure(ops=ops, ranks=2, bytes=8, rule="fixed", params={"count": 40.0}, env=env)
     run_plan(tmp_path / "out", _plan([methods], "60s"), setup_of(one_mpi))
-    read, found = read_results(tmp_path / "out")
+    outcome = read_results(tmp_path / "out")
+    read, found = outcome.read, outcome.diagnostics
     assert "damaged" not in {one.name for one in found}
     rows = {(row.op, row.env["LIES_FROM"]): row for row in read.rows}
     assert len(rows) == 2 * len(ops)

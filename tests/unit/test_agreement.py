@@ -9,7 +9,7 @@ import pytest
 
 from make_records import FakePoint, steady, write_folder
 from steelyard.analyses.analysis import Made
-from steelyard.export.exported import Results
+from steelyard.export.exported import ExportedFolder
 from steelyard.export.formats import results_document
 from steelyard.records.answer import KernelAnswer
 from steelyard.results.facets.inside import Answered
@@ -72,7 +72,7 @@ def test_other_bits_of_the_same_sums_are_a_wrong_transfer(tmp_path: Path) -> Non
     assert (rows[2].median, rows[2].status) == (None, "failed")
     assert [row.get(Answered).answer_bits for row in rows] == ["00ab", "00ab", None, "00ae"]
     assert rows[0].get(Answered).answer == {"norm of x": 2.0}
-    document = results_document(Results(folder, Made(rows)))
+    document = results_document(ExportedFolder(folder, Made(rows)))
     found = {
         (one["sync"], one["threads"]): (one["passed"], one["wrong"]) for one in document["functionality"]
     }

@@ -18,14 +18,14 @@ import msgspec
 import pytest
 
 from steelyard.base.errors import InputError
-from steelyard.cli.show import print_results, read_results, tell_diagnostics
-from steelyard.export.exported import Results
+from steelyard.cli.show import print_results, tell_diagnostics
 from steelyard.export.formats import results_document
 from steelyard.records.consistency import end_contradiction
 from steelyard.records.job_file import PointRun
 from steelyard.records.read import read_job
 from steelyard.records.schema import End, Obs, Point
 from steelyard.report import write_report
+from steelyard.session.results import read_results
 
 Lines = list[dict[str, Any]]
 KINDS = Path(__file__).parents[1] / "data" / "kinds"  # records of each kind, of real launches
@@ -75,7 +75,7 @@ def test_the_records_themselves_are_sound(folder: Path) -> None:
     assert kinds == {
         "job", "launch", "point", "obs", "phases", "sync", "state", "watch", "end", "close",
     }  # fmt: skip
-    rows = read_results(folder)[0].rows
+    rows = read_results(folder).rows
     assert {row.status for row in rows} == {"ok"}
 
 
@@ -111,9 +111,10 @@ def test_the_records_themselves_are_sound(folder: Path) -> None:
 def test_a_contradiction_is_one_sentence(
     folder: Path, record: str, change: Callable[[dict[str, Any]], Any], words: str | None
 ) -> None:
-    clean = read_results(folder)[0].rows
+    clean = read_results(folder).rows
     _rewrite(folder, lambda lines: change(_first(lines, record)))
-    read, found = read_results(folder)
+    results = read_results(folder)
+    read, found = results.read, results.diagnostics
     told = " ".join(one.evidence for one in found if one.name == "damaged")
     assert re.search(words, told) if words else not told
     assert "\n" not in told
@@ -153,9 +154,10 @@ def test_what_is_no_record_at_all_is_not_passed_over(tmp_path: Path, text: bytes
 
 
 def test_a_copy_among_the_records_is_left_out(folder: Path) -> None:
-    clean = read_results(folder)[0].rows
+    clean = read_results(folder).rows
     shutil.copy(folder / "records" / _FILE, folder / "records" / "copy of l01.jsonl")
-    read, found = read_results(folder)
+    results = read_results(folder)
+    read, found = results.read, results.diagnostics
     assert read.rows == clean
     (told,) = (one.evidence for one in found if one.name == "damaged")
     assert re.search(r"copy of l01\.jsonl is not named as its job, l01-.*; if it is a copy", told)
@@ -163,7 +165,7 @@ def test_a_copy_among_the_records_is_left_out(folder: Path) -> None:
 
 def test_a_pipe_is_not_waited_for(folder: Path) -> None:
     os.mkfifo(folder / "records/l09-pipe.jsonl")
-    (told,) = (one.evidence for one in read_results(folder)[1] if one.name == "damaged")
+    (told,) = (one.evidence for one in read_results(folder).diagnostics if one.name == "damaged")
     assert "is not a regular file" in told
     (folder / "campaign.json").unlink()
     os.mkfifo(folder / "campaign.json")
@@ -187,12 +189,13 @@ def test_control_characters_in_records_are_not_obeyed(
             busy["command"] = evil
 
     _rewrite(folder, poison)
-    read, found = read_results(folder)
+    results = read_results(folder)
+    read, found = results.read, results.diagnostics
     print_results([read])
     tell_diagnostics(found)
     write_report([folder], folder / "report.html")
     told = "".join(capsys.readouterr()) + (folder / "report.html").read_text()
-    told += msgspec.json.encode(results_document(Results(folder, read.made, found))).decode()
+    told += msgspec.json.encode(results_document(results.exported())).decode()
     assert r"\x1b]0;owned\x07" in told.replace("\\\\", "\\")
     assert not set(evil) & set("\x1b\x07\x9b\u202e") & set(told)
 
@@ -264,8 +267,9 @@ def _look_at_all(folder: Path, *, with_report: bool) -> bool:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        read, found = read_results(folder)
-        msgspec.json.encode(results_document(Results(folder, read.made, found)))
+        results = read_results(folder)
+        read, found = results.read, results.diagnostics
+        msgspec.json.encode(results_document(results.exported()))
         print_results([read])
         tell_diagnostics(found)
         if with_report:

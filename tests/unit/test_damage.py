@@ -13,10 +13,10 @@ import pytest
 from make_records import FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.campaign.folder import finished
-from steelyard.cli.show import read_results
 from steelyard.records.campaign_file import read_campaign, write_campaign
 from steelyard.records.read import read_folder
 from steelyard.records.sealing import Seal, read_seal, sealed
+from steelyard.session.results import read_results
 
 Lines = list[bytes]
 _POINTS = [FakePoint("mpi.bcast", steady(1e3, count=1200)), FakePoint("mpi.scan", steady(2e3, count=600))]
@@ -65,9 +65,10 @@ def test_damage_spoils_its_test_case_in_its_launch(
     tmp_path: Path, change: Callable[[Lines], object], spoilt: set[int], words: str
 ) -> None:
     folder = write_folder(tmp_path / "out", _POINTS, launches=3)
-    clean = read_results(folder)[0].rows
+    clean = read_results(folder).rows
     _damaged(folder, change)
-    read, found = read_results(folder)
+    results = read_results(folder)
+    read, found = results.read, results.diagnostics
     assert {row.point for row in read.rows if row.status == "failed"} == spoilt
     for row, before in zip(read.rows, clean, strict=True):
         here = [one for one in row.launches if one.launch != 2 or row.point not in spoilt]
@@ -89,7 +90,7 @@ def test_what_is_damaged_is_measured_again(tmp_path: Path) -> None:
 def test_a_launch_that_vanished_is_missed(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "out", _POINTS, launches=3, plan={"launches": 4})
     (folder / "records" / _FILE).unlink()
-    told = {one.name: one.evidence for one in read_results(folder)[1]}
+    told = {one.name: one.evidence for one in read_results(folder).diagnostics}
     assert told["missing"].startswith("2 test cases without some launches: mpi.bcast 8 B")
     assert told["missing"].endswith("(launch 2).")
     assert "(launch 4)" in told["not-measured"]
@@ -102,7 +103,7 @@ def test_launches_that_a_budget_left_out_are_not_missed(tmp_path: Path) -> None:
         (path,) = (folder / "records").glob(f"{name}-*")
         lines = [line for line in path.read_text().splitlines(keepends=True) if '"point":1' not in line]
         path.write_text("".join(lines))
-    told = {one.name: one.evidence for one in read_results(folder)[1]}
+    told = {one.name: one.evidence for one in read_results(folder).diagnostics}
     assert "missing" not in told
     assert told["not-measured"].endswith("(launches 2, 3).")
 
@@ -110,7 +111,7 @@ def test_launches_that_a_budget_left_out_are_not_missed(tmp_path: Path) -> None:
 def test_an_end_that_is_lost_is_missed(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "out", _POINTS, launches=3)
     _damaged(folder, lambda lines: lines.pop())
-    told = {one.name: one.evidence for one in read_results(folder)[1]}
+    told = {one.name: one.evidence for one in read_results(folder).diagnostics}
     assert told["missing"].startswith("1 test case without some launches: mpi.scan 8 B")
     assert told["missing"].endswith("(launch 2).")
 

@@ -12,11 +12,11 @@ import pytest
 from make_records import FakePoint, steady, write_job
 from steelyard.base.errors import InputError
 from steelyard.campaign.folder import open_folder
-from steelyard.cli.design import design_of, needed, with_needed
 from steelyard.judges.compare.power import launches_to_find
 from steelyard.plan.plan import MOST_PRECISE, Measure, Plan
 from steelyard.records.campaign_file import PlannedPoint, read_campaign
 from steelyard.results.scatter import Scatters
+from steelyard.session.design import design_of, needed, with_needed
 from steelyard.stats.looks import compare_looks, launches_of_scatter
 from steelyard.system.machine import read_machine
 

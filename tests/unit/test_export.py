@@ -15,7 +15,7 @@ import pytest
 from flat_rows import flat_row, row_launch
 from steelyard.analyses.analysis import Made
 from steelyard.base.errors import InputError
-from steelyard.export.exported import Export, Results
+from steelyard.export.exported import Export, ExportedFolder
 from steelyard.export.formats import FORMATS, PRINTS
 from steelyard.export.suite_tests import OSU, Theirs
 from steelyard.export.suite_text import sentences_on
@@ -55,7 +55,7 @@ def _row(op: str, size: int, **more: Any) -> Row:
 
 
 def _text(to: str, *rows: Row, tests: tuple[Theirs, ...] = _TESTS) -> str:
-    return FORMATS[to](Export((Results(Path("mine"), Made(rows)),), tests)).decode()
+    return FORMATS[to](Export((ExportedFolder(Path("mine"), Made(rows)),), tests)).decode()
 
 
 def _without_origin(text: str) -> str:
@@ -362,7 +362,7 @@ def test_a_method_is_named_where_it_tells_cases_apart() -> None:
 
 
 def test_several_folders_are_suites_lists_and_a_column() -> None:
-    both = Export(tuple(Results(Path(name), Made((_row("mpi.pingpong", 8),))) for name in ("=a", "b")))
+    both = Export(tuple(ExportedFolder(Path(name), Made((_row("mpi.pingpong", 8),))) for name in ("=a", "b")))
     assert len(ET.fromstring(FORMATS["junit"](both)).findall("testsuite")) == 2
     assert [document["out"] for document in json.loads(FORMATS["json"](both))] == ["=a", "b"]
     lines = list(csv.DictReader(io.StringIO(FORMATS["csv"](both).decode())))

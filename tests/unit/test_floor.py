@@ -17,7 +17,7 @@ from steelyard.analyses.efficiency.model import efficiencies
 from steelyard.analyses.registry import analysis_sheets
 from steelyard.base.errors import InputError
 from steelyard.engines.description import Description, ops_of
-from steelyard.export.exported import Results
+from steelyard.export.exported import ExportedFolder
 from steelyard.export.formats import results_document
 from steelyard.plan.engine_needed import needs_mpi
 from steelyard.plan.plan import Measure, Plan
@@ -213,7 +213,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_results_hold_it(folder: Path) -> None:
     rows = rows_of(load(folder))
-    found = results_document(Results(folder, Made(rows)))["floor"]
+    found = results_document(ExportedFolder(folder, Made(rows)))["floor"]
     assert [(one["bytes"], one["floor"]) for one in found] == [(8, "shm.flag"), (1024, "shm.flag")]
     assert [one["efficiency"] for one in found] == pytest.approx([0.25, 0.25], rel=0.1)
     assert [one["low"] < one["efficiency"] < one["high"] for one in found] == [True, True]

@@ -15,7 +15,7 @@ from record_lines import text_of, unsealed
 from steelyard.analyses.analysis import Made
 from steelyard.analyses.rma_support.model import OUTCOMES, Functionality, functionality_of, outcome_of
 from steelyard.analyses.rma_support.tables import all_ways_sheet, functionality_sheets
-from steelyard.export.exported import Results
+from steelyard.export.exported import ExportedFolder
 from steelyard.export.formats import results_document
 from steelyard.records.fields import Params
 from steelyard.records.schema import End
@@ -126,7 +126,7 @@ def test_what_died_before_its_record_was_written_is_what_plan_and_defaults_say(t
         kept = [one for one in records if (one["record"], one.get("point")) != ("point", 1)]
         assert len(kept) == len(records) - 1
         file.write_text(text_of(kept))
-    found = results_document(Results(folder, Made(results(folder))))["functionality"]
+    found = results_document(ExportedFolder(folder, Made(results(folder))))["functionality"]
     assert [(one["sync"], one["window"], one["runs"], one["passed"], one["signal"]) for one in found] == [
         ("lock", "create", 1, 1, 0),
         ("fence", "create", 1, 0, 1),

@@ -27,14 +27,14 @@ from damages import OF_JSON, OF_TEXT, OF_VALUES, Damage
 from make_records import FakePoint, steady, write_folder
 from record_lines import unsealed
 from steelyard.base.errors import InputError, SteelyardError
-from steelyard.cli.show import print_results, read_results, tell_diagnostics
-from steelyard.export.exported import Results
+from steelyard.cli.show import print_results, tell_diagnostics
 from steelyard.export.formats import results_document, write_results
 from steelyard.judges.history.digest import NAME as NIGHT
 from steelyard.judges.history.digest import known_night
 from steelyard.plan.plan import read_plan
 from steelyard.records.campaign_file import read_campaign, write_campaign
 from steelyard.results.row import Row
+from steelyard.session.results import read_results
 
 _CASES, _FURTHER = 200, 2000
 _ASKED = int(os.environ.get("STEELYARD_FUZZ", "0"))
@@ -72,8 +72,9 @@ def _shown(folder: Path) -> tuple[dict[int, Row], str]:
     """The rows, and all that is said of damage; a warning of NumPy is as bad as a traceback."""
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()) as out:
         warnings.simplefilter("error")
-        read, found = read_results(folder)
-        msgspec.json.encode(results_document(Results(folder, read.made, found)))
+        results = read_results(folder)
+        read, found = results.read, results.diagnostics
+        msgspec.json.encode(results_document(results.exported()))
         print_results([read])
         with contextlib.redirect_stderr(out):
             tell_diagnostics(found)
@@ -140,8 +141,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path in (folder / "unsealed/records").iterdir():
         path.write_text(unsealed(path.read_text()))
     write_campaign(folder, read_campaign(folder))
-    read, found = read_results(folder)
-    write_results(Results(folder, read.made, found))
+    write_results(read_results(folder).exported())
     known_night(folder, b"key")
     (folder / "mine.toml").write_text(_PLAN)
     return folder

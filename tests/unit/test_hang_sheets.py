@@ -9,7 +9,7 @@ import msgspec
 from make_records import FakePoint, steady, write_folder
 from steelyard.analyses.hangs.tables import hang_sheets
 from steelyard.analyses.overview import read_rows
-from steelyard.export.exported import Results
+from steelyard.export.exported import ExportedFolder
 from steelyard.export.formats import write_results
 from steelyard.records.schema import End, StuckRank
 from steelyard.render.sheet import Line
@@ -63,7 +63,7 @@ def test_json_and_report_have_it_too(tmp_path: Path) -> None:
     write_report([tmp_path], tmp_path / "report.html")
     assert "Where ranks hung" in (tmp_path / "report.html").read_text()
     read = read_rows(tmp_path)
-    write_results(Results(tmp_path, read.made, ()))
+    write_results(ExportedFolder(tmp_path, read.made, ()))
     point = msgspec.json.decode((tmp_path / "results.json").read_bytes())["points"][0]
     assert [one["where"] for one in point["launches"]] == [
         [],

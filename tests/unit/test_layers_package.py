@@ -46,6 +46,7 @@ _MAY_IMPORT: dict[str, str] = {
     "report": f"{_JUDGED} diagnostics judges",
     # on top
     "validate": "base records stats system engines results",
+    "session": f"{_JUDGED} system engines launch plan campaign diagnostics judges export report",
     "cli": "*",
 }
 # What one module does that no other may.

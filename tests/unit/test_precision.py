@@ -15,7 +15,6 @@ from steelyard.base.errors import InputError
 from steelyard.base.units import parse_percent
 from steelyard.campaign.folder import finished, open_folder
 from steelyard.campaign.jobs import plan_jobs
-from steelyard.cli.precise import measure_precisely
 from steelyard.plan.plan import Measure, Plan
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint, read_campaign
 from steelyard.results.facets import Precise
@@ -24,6 +23,7 @@ from steelyard.results.precision import best_seconds, with_partners
 from steelyard.results.row import half_of
 from steelyard.results.rows import results
 from steelyard.rows.row_words import remarks
+from steelyard.session.precise import measure_precisely
 from steelyard.stats import launch_interval
 from steelyard.stats.looks import launches_for, looks_until
 from steelyard.system.machine import read_machine
@@ -73,7 +73,7 @@ class _Engine:
 
 def _measured(folder: Path, plan: Plan = _PLAN, arms: bool = False) -> _Engine:
     engine = _Engine(folder, plan, arms)
-    measure_precisely(folder, plan, engine.campaign(), engine)
+    measure_precisely(folder, plan, engine.campaign(), engine, lambda _: None)
     return engine
 
 

@@ -13,11 +13,11 @@ from further import further
 from macro_rows import row
 from steelyard.analyses.loggp.refine import sizes_to_add
 from steelyard.campaign.folder import open_folder
-from steelyard.cli import refine
 from steelyard.plan.plan import Measure, Plan
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint, read_campaign
 from steelyard.records.kinds import COLLECTIVE, LATENCY
 from steelyard.results.row import Row
+from steelyard.session import refine
 from steelyard.stats import find_breaks
 from steelyard.system.machine import read_machine
 
@@ -99,11 +99,11 @@ def test_rounds_add_points_until_the_byte_is_known(tmp_path: Path, monkeypatch: 
     campaign = open_folder(folder, PLAN, POINTS, machine)
     shares: list[int] = []
 
-    def measure(_: Plan, grown: CampaignFile, rounds: int) -> None:
+    def measure(_: Plan, grown: CampaignFile, rounds: int, _seconds: None) -> None:
         measured.append(grown)
         shares.append(rounds)
 
-    refine.measure_rounds(folder, PLAN, campaign, measure)
+    refine.measure_rounds(folder, PLAN, campaign, measure, lambda _: None)
     assert 3 <= len(measured) <= 7
     assert shares == [5, 4, 3, 2, 1, 1, 1][: len(shares)]
     kept = open_folder(folder, PLAN, POINTS, machine)
@@ -120,6 +120,8 @@ def test_without_refine_or_time_there_is_one_round(tmp_path: Path, monkeypatch: 
     spent = msgspec.structs.replace(PLAN, time_budget="1ns")
     measured: list[Plan] = []
     for plan in (plain, spent):
-        refine.measure_rounds(tmp_path, plan, CampaignFile(), lambda one, *_: measured.append(one))
+        refine.measure_rounds(
+            tmp_path, plan, CampaignFile(), lambda one, *_: measured.append(one), lambda _: None
+        )
     assert measured == [plain, spent]
     assert asked == []

@@ -16,7 +16,7 @@ from made_stamps import COST_NS
 from make_records import FakePoint, regimes, steady, write_folder
 from record_lines import LINES
 from steelyard.analyses.analysis import Made
-from steelyard.export.exported import Export, Results
+from steelyard.export.exported import Export, ExportedFolder
 from steelyard.export.formats import FORMATS, results_document, write_results
 from steelyard.records.schema import End
 from steelyard.results.facets import ClockError, Messages, Modes, Ranks, Rate, RuleQuantile, Samples, Timer
@@ -66,7 +66,7 @@ CONTRACT_KEYS = [
 
 def test_a_row_has_the_keys_of_the_contract(tmp_path: Path) -> None:
     (row,) = rows(tmp_path, FakePoint("mpi.bcast", steady(1000.0)))
-    document = json.loads(msgspec.json.encode(results_document(Results(tmp_path, Made((row,))))))
+    document = json.loads(msgspec.json.encode(results_document(ExportedFolder(tmp_path, Made((row,))))))
     assert set(CONTRACT_KEYS) <= set(document["points"][0])
     assert document["schema"] == 1
     assert document["out"] == str(tmp_path)
@@ -268,8 +268,8 @@ def test_written_results_are_whole_and_alike(tmp_path: Path) -> None:
         FakePoint("mpi.scan", steady(9.0), ends={1: End(point=0, status="failed", why="hang")}),
     ]
     found = rows(tmp_path, *points, launches=2)
-    write_results(Results(tmp_path, Made(found)))
-    write_results(Results(tmp_path, Made(found)))
+    write_results(ExportedFolder(tmp_path, Made(found)))
+    write_results(ExportedFolder(tmp_path, Made(found)))
     assert {path.name for path in tmp_path.iterdir()} == {"out", "results.json", "results.csv"}
     document = json.loads((tmp_path / "results.json").read_text())
     table = list(csv.DictReader(io.StringIO((tmp_path / "results.csv").read_text())))
@@ -280,7 +280,8 @@ def test_written_results_are_whole_and_alike(tmp_path: Path) -> None:
     assert table[1]["why"] == "hang (launch 1 of 2)"
     assert table[0]["launch_medians"].count(" ") == 1
     assert (
-        FORMATS["csv"](Export((Results(tmp_path, Made(found)),))) == (tmp_path / "results.csv").read_bytes()
+        FORMATS["csv"](Export((ExportedFolder(tmp_path, Made(found)),)))
+        == (tmp_path / "results.csv").read_bytes()
     )
 
 
@@ -360,7 +361,7 @@ def test_0_bytes_are_a_size_where_others_of_the_op_have_one(tmp_path: Path) -> N
 )
 def test_no_cell_of_the_csv_is_a_formula(tmp_path: Path, op: str, kept: str) -> None:
     folder = write_folder(tmp_path / "out", [FakePoint(op, steady(1000.0, count=50))], launches=1)
-    text = FORMATS["csv"](Export((Results(folder, Made(results(folder))),))).decode()
+    text = FORMATS["csv"](Export((ExportedFolder(folder, Made(results(folder))),))).decode()
     (row,) = csv.DictReader(io.StringIO(text))
     assert row["op"] == kept
     assert float(row["median"]) > 0

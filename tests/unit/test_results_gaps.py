@@ -12,12 +12,12 @@ from made_results import recorded, rows
 from make_records import FakePoint, steady, write_folder
 from record_lines import LINES, text_of, unsealed
 from steelyard.base.errors import InputError
-from steelyard.cli.show import read_results
 from steelyard.export.flat import row_document
 from steelyard.records.job_file import append_records
 from steelyard.records.schema import End, Watch
 from steelyard.results.load import load
 from steelyard.results.rows import results
+from steelyard.session.results import read_results
 
 HANG = End(point=0, status="failed", why="hang: no observation for 20 s")
 ABSENT = End(point=0, status="skipped", why="needs MPI 4.0")
@@ -62,9 +62,9 @@ def test_a_crash_in_shmem_finalize_is_a_remark(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "out", [FakePoint("shmem.put", steady(1000.0))], launches=3)
     for path in (folder / "records").glob("*.jsonl"):
         append_records(path, [Watch(host="n1", seconds=1.0, looks=1, cost_ns=1, remark="closing: signal 11")])
-    read, diagnostics = read_results(folder)
-    assert [one.ending for one in read.rows[0].launches] == [None] * 3
-    found = {one.name: one for one in diagnostics}
+    results = read_results(folder)
+    assert [one.ending for one in results.rows[0].launches] == [None] * 3
+    found = {one.name: one for one in results.diagnostics}
     assert "closing" not in found
     assert "in 3 launches: closing: signal 11" in found["finalize"].evidence
 

@@ -15,7 +15,7 @@ import steelyard
 from make_records import FakePoint, steady, write_folder
 from steelyard.analyses.analysis import Made
 from steelyard.base.errors import InputError
-from steelyard.export.exported import Export, Results
+from steelyard.export.exported import Export, ExportedFolder
 from steelyard.export.flat import flat
 from steelyard.export.formats import FORMATS
 from steelyard.export.table import with_unit
@@ -80,7 +80,7 @@ def test_a_row_for_each_launch_and_for_each_sample(pl: Any, folder: Path) -> Non
 
 
 def test_parquet_is_the_table(pl: Any, folder: Path) -> None:
-    written = FORMATS["parquet"](Export((Results(folder, Made(results(folder))),)))
+    written = FORMATS["parquet"](Export((ExportedFolder(folder, Made(results(folder))),)))
     assert pl.read_parquet(io.BytesIO(written)).equals(steelyard.load(folder))
 
 

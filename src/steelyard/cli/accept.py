@@ -11,7 +11,6 @@ import msgspec
 import typer
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import write_given
 from steelyard.base.plural import joined
 from steelyard.base.printable import visible
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell, tell_counted
@@ -26,6 +25,7 @@ from steelyard.cli.options import (
     listed,
 )
 from steelyard.cli.show import OnScreen, print_closing
+from steelyard.cli.written import write_asked
 from steelyard.records.results_folder import check_results_folder
 
 if TYPE_CHECKING:
@@ -102,7 +102,10 @@ def accept(options: AcceptOptions) -> None:
     weighed, folder = _weighed(read), read.measured.folder
     found = accept_weighed(weighed, reference, limits)
     if options.junit:
-        _write_junit(options.junit, folder, found, options.strict)
+        from steelyard.judges.accept.junit import junit_xml
+
+        junit = junit_xml(f"steelyard accept {folder}", found, options.strict)
+        write_asked(options.junit, junit, "--junit")
     answer = None
     if options.json:
         say_json(found)
@@ -160,7 +163,7 @@ def print_acceptance(weighed: Weighed, found: Acceptance) -> OnScreen:
 def _measured(options: AcceptOptions) -> ReadFolder:
     """Measure the plan into a folder now. Raises InputError."""
     from steelyard.campaign.folder import default_folder
-    from steelyard.cli.run import measure
+    from steelyard.cli.measured import measured
     from steelyard.judges.accept import PLAN
     from steelyard.plan.arguments import asked_plan
 
@@ -169,9 +172,9 @@ def _measured(options: AcceptOptions) -> ReadFolder:
     plan = asked_plan((PLAN,), (), {"ranks": None, "hosts": options.hosts}, None, ())
     plan = msgspec.structs.replace(plan, mpi=listed(options.mpi), **changes)
     folder = options.out or default_folder(plan)
-    read, _ = measure(plan, folder, retry_failed=options.retry is not None)
+    results = measured(plan, folder, retry_failed=options.retry is not None)
     tell(f"results: {folder}")
-    return read
+    return results.read
 
 
 def _read(folder: Path) -> ReadFolder:
@@ -187,14 +190,3 @@ def _weighed(read: ReadFolder) -> Weighed:
     from steelyard.judges.accept import Weighed
 
     return Weighed(read.measured, read.rows, visible(str(read.measured.folder)))
-
-
-def _write_junit(path: Path, folder: Path, found: Acceptance, strict: bool) -> None:
-    from steelyard.judges.accept.junit import junit_xml
-
-    try:
-        write_given(path, junit_xml(f"steelyard accept {folder}", found, strict))
-    except OSError as error:
-        raise InputError(
-            f"'{path}' cannot be written: {error.strerror}; give --junit another place"
-        ) from None

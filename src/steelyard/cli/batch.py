@@ -37,10 +37,8 @@ from steelyard.cli.options import listed, one_of
 from steelyard.cli.run_options import RunOptions
 from steelyard.cli.show import (
     OnScreen,
-    exported,
     print_closing,
     print_results,
-    read_all,
     tell_diagnostics,
     their_tests,
 )
@@ -181,17 +179,19 @@ def _show(options: RunOptions, folders: Sequence[Path], out: Path) -> None:
     """Show all jobs' results as `steelyard show` does, and write one report."""
     if not folders:
         return
-    read = read_all(folders)
+    from steelyard.session.results import read_each
+
+    each = read_each(folders)
     to = "json" if options.json else options.to
     like = listed(options.like)
-    answer = print_results([results for results, _ in read], like) if to is None else OnScreen((), 0)
-    lines = sum(tell_diagnostics(found, results.name) for results, found in read)
+    answer = print_results([one.read for one in each], like) if to is None else OnScreen((), 0)
+    lines = sum(tell_diagnostics(one.diagnostics, one.name) for one in each)
     line = say_aside if to is None else tell_counted
     lines += line(f"results: {' '.join(map(str, folders))}")
     if to is not None:
         from steelyard.export.exported import Export
 
-        write_measured(to, Export(tuple(exported(*one) for one in read), their_tests(like)))
+        write_measured(to, Export(tuple(one.exported() for one in each), their_tests(like)))
     from steelyard.report import write_report
     from steelyard.system.workers import mapped
 

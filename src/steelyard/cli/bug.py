@@ -17,29 +17,11 @@ from steelyard.base.errors import SteelyardError
 from steelyard.base.printable import shortened
 from steelyard.base.secret import masked_text, masked_words
 from steelyard.engines.cache import cache_folder
+from steelyard.session.kept import results_folder_of
 
 BUG_CODE = os.EX_SOFTWARE  # 70: not 1, which Python ends with, because 1 is a verdict
 _PACKAGES = ("typer", "msgspec", "numpy", "scipy", "rich", "jinja2", "polars", "matplotlib")
 _LONGEST = 200  # letters of an exception's message in a sentence
-_FOLDER = "results_folder"  # attribute of an exception that passed `bugs_kept_in`
-
-
-@contextlib.contextmanager
-def bugs_kept_in(folder: Path) -> Iterator[None]:
-    """Keep the report of a bug that is met inside in a results folder."""
-    try:
-        yield
-    except Exception as error:
-        setattr(error, _FOLDER, folder)
-        raise
-
-
-def results_folder_of(error: BaseException) -> Path | None:
-    """Find the results folder into which it was measured when the error was met; None outside of a
-    measurement.
-    """
-    found = getattr(error, _FOLDER, None)
-    return found if isinstance(found, Path) else None
 
 
 def bug_sentence(error: BaseException) -> str:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import write_given
 from steelyard.base.secret import MASK
 from steelyard.cli.compare import exit_code, of_quantile, question, write_junit
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
@@ -26,6 +25,7 @@ from steelyard.cli.options import (
     YesFlag,
     launches_option,
 )
+from steelyard.cli.written import write_asked
 from steelyard.records.command_line import retyped
 from steelyard.records.results_folder import check_results_folder
 
@@ -135,7 +135,7 @@ def check(options: CheckOptions) -> None:
     if options.report is not None:
         from steelyard.judges.history.page import check_page
 
-        _write(options.report, "--report", check_page(found, series, asked.margin).encode())
+        write_asked(options.report, check_page(found, series, asked.margin).encode(), "--report")
     if options.junit:
         write_junit(
             options.junit,
@@ -173,15 +173,6 @@ def _say_laid_out(sentence: str) -> None:
     from steelyard.render.terminal import prose_text
 
     print_laid_out(prose_text(sentence, paper()))
-
-
-def _write(path: Path, option: str, text: bytes) -> None:
-    try:
-        write_given(path, text)
-    except OSError as error:
-        raise InputError(
-            f"'{path}' cannot be written: {error.strerror}; give {option} another place"
-        ) from None
 
 
 def _pool(options: CheckOptions) -> Pool:
@@ -305,7 +296,7 @@ def _measure_by_turns(
     from steelyard.campaign.folder import default_folder
     from steelyard.campaign.started import arm_line, started_by
     from steelyard.cli.consent import ask_to_start
-    from steelyard.cli.run import measure
+    from steelyard.cli.measured import measured
     from steelyard.judges.history.store import is_results
     from steelyard.plan.again import plan_again
     from steelyard.results.load import load
@@ -319,7 +310,7 @@ def _measure_by_turns(
     given = None if is_results(Path(options.baseline or "")) else arm_line(factor, arms[factor][0])
     ask_to_start(night.folder, (line for line in started_by(plan) if line != given), options.yes)
     folder = options.out or default_folder(plan)
-    results, _ = measure(plan, folder)
+    results = measured(plan, folder)
     tell(f"results: {folder}")
     return folder, results.rows, factor
 

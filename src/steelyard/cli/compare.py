@@ -10,10 +10,10 @@ import typer
 
 from steelyard.base.errors import InputError
 from steelyard.base.factors import FACTORS
-from steelyard.base.files import write_given
 from steelyard.base.printable import visible
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_json
 from steelyard.cli.options import JsonFlag, JunitFile, LeastPercent, MarginPercent, QuantileOf, StrictFlag
+from steelyard.cli.written import write_asked
 from steelyard.records.results_folder import check_results_folder
 
 if TYPE_CHECKING:
@@ -161,12 +161,7 @@ def write_junit(path: Path, title: str, points: Sequence[CaseVerdict], strict: b
     """Write verdicts as JUnit XML. Raises InputError."""
     from steelyard.judges.compare.junit import junit_xml
 
-    try:
-        write_given(path, junit_xml(title, points, strict))
-    except OSError as error:
-        raise InputError(
-            f"'{path}' cannot be written: {error.strerror}; give --junit another place"
-        ) from None
+    write_asked(path, junit_xml(title, points, strict), "--junit")
 
 
 def exit_code(points: Sequence[CaseVerdict], strict: bool) -> int:

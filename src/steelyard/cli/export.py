@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import write_given
 from steelyard.cli.console import say_bytes, tell
-from steelyard.cli.show import exported, read_all, their_tests
+from steelyard.cli.show import their_tests
+from steelyard.cli.written import write_asked
 from steelyard.plan.like import find_like
 
 if TYPE_CHECKING:
@@ -39,9 +39,10 @@ class ExportOptions:
 def export(options: ExportOptions) -> None:
     """Write results in a format of other programs."""
     from steelyard.export.exported import Export
+    from steelyard.session.results import read_each
 
     check_format(options.to)
-    folders = tuple(exported(*one) for one in read_all(options.folders))
+    folders = tuple(one.exported() for one in read_each(options.folders))
     write_export(options.to, Export(folders, their_tests()), options.out)
 
 
@@ -71,10 +72,7 @@ def write_export(name: str, what: Export, out: Path | None = None) -> None:
     if out is None:
         say_bytes(data)
         return
-    try:
-        write_given(out, data)
-    except OSError as error:
-        raise InputError(f"'{out}' cannot be written: {error.strerror}; give --out another place") from None
+    write_asked(out, data, "--out")
 
 
 def write_measured(name: str, what: Export) -> None:

@@ -12,10 +12,10 @@ import typer
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import write_given
 from steelyard.cli.compare import CANNOT_TELL_CODE, SLOWER_CODE, question
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
 from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, launches_option, listed
+from steelyard.cli.written import write_asked
 
 if TYPE_CHECKING:
     from steelyard.judges.guidelines.verdicts import CheckedGuidelines
@@ -103,7 +103,10 @@ def guidelines(options: GuidelineOptions) -> None:
     asked = Asked(wanted.false_alarm, wanted.margin)
     found = check_guidelines(_rows(options), asked)
     if options.junit:
-        _write_junit(options.junit, found, options.strict)
+        from steelyard.judges.guidelines.tables import guidelines_junit
+
+        junit = guidelines_junit("steelyard check guidelines", found, options.strict)
+        write_asked(options.junit, junit, "--junit")
     if options.json:
         say_json(guidelines_document(found))
     else:
@@ -126,17 +129,6 @@ def _print(found: CheckedGuidelines) -> None:
         print_laid_out(prose_text(sentence, paper()))
 
 
-def _write_junit(path: Path, found: CheckedGuidelines, strict: bool) -> None:
-    from steelyard.judges.guidelines.tables import guidelines_junit
-
-    try:
-        write_given(path, guidelines_junit("steelyard check guidelines", found, strict))
-    except OSError as error:
-        raise InputError(
-            f"'{path}' cannot be written: {error.strerror}; give --junit another place"
-        ) from None
-
-
 def _rows(options: GuidelineOptions) -> Sequence[Row]:
     """Read the rows of an existing folder, or measure them now. Raises InputError."""
     what = options.what or []
@@ -156,17 +148,16 @@ def _rows(options: GuidelineOptions) -> Sequence[Row]:
             )
         return results(Path(what[0]))
     from steelyard.campaign.folder import default_folder
-    from steelyard.cli.run import measure
+    from steelyard.cli.measured import measured
     from steelyard.cli.show import tell_diagnostics
-    from steelyard.report import report_measured
 
     plan = planned_guidelines(options)
     folder = options.out or default_folder(plan)
-    read, diagnostics = measure(plan, folder)
-    tell_diagnostics(diagnostics)
+    done = measured(plan, folder)
+    tell_diagnostics(done.diagnostics)
     tell(f"results: {folder}")
-    tell(f"report:  {report_measured(read, diagnostics)}")
-    return read.rows
+    tell(f"report:  {done.report()}")
+    return done.rows
 
 
 def planned_guidelines(options: GuidelineOptions) -> Plan:

@@ -17,11 +17,11 @@ from steelyard.base.errors import InputError, SteelyardError, StoppedError
 from steelyard.base.printable import one_line
 from steelyard.base.secret import masked_text
 from steelyard.campaign.abandoned import clear_abandoned
-from steelyard.cli.bug import results_folder_of
 from steelyard.cli.console import say, spell_all, tell
 from steelyard.cli.options import Command, UsageError, lazy_group
 from steelyard.cli.start import ReaderLeftError
 from steelyard.records.command_line import command, resumed, retyped
+from steelyard.session.kept import results_folder_of
 
 _COMMANDS = {
     "run": Command(

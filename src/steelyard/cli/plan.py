@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from msgspec.structs import replace
-
-from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
-from steelyard.base.secret import masked_text
 from steelyard.base.units import format_duration, parse_seconds
 from steelyard.campaign.budget import roughly_words
-from steelyard.campaign.folder import default_folder, topology_for
-from steelyard.campaign.forecast import Forecast, JobForecast, forecast
-from steelyard.campaign.jobs import check_launches, setup_for
+from steelyard.campaign.folder import default_folder
+from steelyard.campaign.forecast import Forecast, JobForecast
+from steelyard.cli.asked import planned
 from steelyard.cli.batch import is_batch, run_batch
 from steelyard.cli.console import print_sheet, say_aside, say_json, tell
-from steelyard.cli.design import Needed, needed, with_needed
-from steelyard.cli.run import planned
+from steelyard.cli.measured import say_event
 from steelyard.cli.run_options import RunOptions
-from steelyard.plan.plan import plan_document
-from steelyard.plan.resolve import resolve
-from steelyard.records.campaign_file import points_without_secrets
 from steelyard.render.sheet import Sheet, number, plain_lines, words
 from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, set_facts
-from steelyard.stats.looks import FIRST_LOOK
-from steelyard.system.machine import read_machine
-
-if TYPE_CHECKING:
-    from steelyard.plan.plan import Plan
+from steelyard.session.foresee import Foreseen, foresee
 
 EXAMPLES = {
     "show_plan": (
@@ -49,44 +34,23 @@ def show_plan(options: RunOptions) -> None:
     if is_batch(options):
         run_batch(options, plan, folder)
         return
-    found, why_not, takes = foreseen(plan, folder, options.scatter)
-    if options.json:
+    print_foreseen(foresee(plan, folder, options.scatter, on_event=say_event), options.json)
+
+
+def print_foreseen(found: Foreseen, as_json: bool) -> None:
+    """Print the size of a plan as a table, or as JSON."""
+    takes = found.takes
+    if as_json:
         launches = None if takes is None else takes.launches
-        say_json({"plan": found, "cannot_run_here": why_not, "needed_launches": launches})
+        say_json({"plan": found.plan, "cannot_run_here": found.why_not, "needed_launches": launches})
         return
-    print_sheet(plan_sheet(found))
-    for line in total_lines(found):
+    print_sheet(plan_sheet(found.plan))
+    for line in total_lines(found.plan):
         say_aside(line)
     if takes is not None:
         say_aside(f"{takes.words[0].upper()}{takes.words[1:]}.")
-    if why_not:
-        tell(f"it cannot be run here: {why_not}")
-
-
-def foreseen(
-    plan: Plan, folder: Path, scatter: Path | None = None
-) -> tuple[Forecast, str | None, Needed | None]:
-    """Estimate a plan, say why it cannot be run here, if so, and what its precision takes. Raises InputError.
-
-    The launches of a precision are those that test cases have in the mean, if it is known how they scatter.
-    """
-    machine = read_machine()
-    setup = setup_for(plan, machine, tell, builds=False)
-    mpis = [name for name in setup.engines if name is not None]
-    points = resolve(plan, setup.ops, mpis, len(machine.cores), topology_for(folder, plan))
-    takes = needed(plan, points, folder, scatter)
-    if takes is not None and takes.launches:
-        plan = with_needed(plan, takes)
-        likely = takes.on_average(plan.launches) if plan.precision else plan.launches
-    else:
-        likely = FIRST_LOOK if plan.precision else plan.launches
-    expected = replace(plan, launches=likely)
-    found = forecast(expected, points_without_secrets(points, plan_document(plan)), setup)
-    try:
-        check_launches(plan, points, setup)
-    except InputError as error:
-        return found, masked_text(str(error)), takes
-    return found, None, takes
+    if found.why_not:
+        tell(f"it cannot be run here: {found.why_not}")
 
 
 def plan_sheet(found: Forecast) -> Sheet:

@@ -14,7 +14,6 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import write_given, write_whole
 from steelyard.cli.console import say
 from steelyard.cli.options import listed
-from steelyard.cli.show import read_all
 
 if TYPE_CHECKING:
     from steelyard.rows.figure_groups import Shown
@@ -57,6 +56,7 @@ def plot(options: PlotOptions) -> None:
     from steelyard.rows.figure_groups import group_items
     from steelyard.rows.pictures.figures import FIGURE_FORMATS, figures_of
     from steelyard.rows.ratios import rival_ratios
+    from steelyard.session.results import read_each
 
     to = options.to or (options.out.suffix.removeprefix(".") if options.out else "") or "svg"
     if to not in FIGURE_FORMATS:
@@ -64,7 +64,7 @@ def plot(options: PlotOptions) -> None:
     ending = options.out.suffix.removeprefix(".") if options.out else to
     if ending != to and ending in FIGURE_FORMATS:
         raise InputError(f"--to {to} and --out {options.out} name two formats; leave --to out")
-    folders = as_shown([folder for folder, _ in read_all(options.folders)])
+    folders = as_shown([one.read for one in read_each(options.folders)])
     items = _chosen(shown_items(folders), listed(options.op))
     ratios = rival_ratios([(folder.name, folder.rows) for folder in folders])
     figures = list(figures_of(group_items(items), ratios))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.base.errors import InputError
-from steelyard.base.printable import visible
 from steelyard.cli.console import (
     height,
     paper,
@@ -24,7 +23,6 @@ from steelyard.cli.console import (
 from steelyard.cli.options import JsonFlag, listed
 from steelyard.plan.like import find_like
 from steelyard.plan.suites import SUITES
-from steelyard.records.results_folder import check_results_folder
 from steelyard.render.terminal import BOLD
 
 if TYPE_CHECKING:
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
 
     from steelyard.analyses.overview import ReadFolder
     from steelyard.base.diagnostic import Diagnostic
-    from steelyard.export.exported import Results
     from steelyard.export.suite_tests import Theirs
     from steelyard.render.sheet import Sheet
 
@@ -70,18 +67,20 @@ def show(options: ShowOptions) -> None:
     """Show the results as tables; those of several folders side by side."""
     from steelyard.export.exported import Export
     from steelyard.export.formats import FORMATS
+    from steelyard.session.results import read_each
 
     if options.json and options.csv:
         raise InputError("--json and --csv are two formats; leave one of them out")
     like = listed(options.like)
     for name in like:
         find_like(name)
-    read = read_all(options.folders)
+    each = read_each(options.folders)
     if options.json or options.csv:
-        say_bytes(FORMATS["json" if options.json else "csv"](Export(tuple(exported(*one) for one in read))))
+        export = Export(tuple(one.exported() for one in each))
+        say_bytes(FORMATS["json" if options.json else "csv"](export))
         return
-    answer = print_results([results for results, _ in read], like)
-    told = sum(tell_diagnostics(found, results.name) for results, found in read)
+    answer = print_results([one.read for one in each], like)
+    told = sum(tell_diagnostics(one.diagnostics, one.name) for one in each)
     print_closing(answer.followed_by(told))
 
 
@@ -101,6 +100,7 @@ class ReportOptions:
 def report(options: ReportOptions) -> None:
     """Write the results as one HTML file that opens offline."""
     from steelyard.report import write_report
+    from steelyard.session.results import check_folders
     from steelyard.system.workers import mapped
 
     check_folders(options.folders)
@@ -110,41 +110,6 @@ def report(options: ReportOptions) -> None:
     except OSError as error:
         raise InputError(f"'{path}' cannot be written: {error.strerror}; give -o another place") from None
     say(str(path))
-
-
-def check_folders(folders: Sequence[Path]) -> None:
-    """Raise InputError for what is no results folder, or is given twice."""
-    for number, folder in enumerate(folders):
-        check_results_folder(folder)
-        if folder.resolve() in [other.resolve() for other in folders[:number]]:
-            raise InputError(f"'{visible(str(folder))}' is given twice; give each folder once")
-
-
-def read_all(folders: Sequence[Path]) -> list[tuple[ReadFolder, tuple[Diagnostic, ...]]]:
-    """Read several folders, each with a name if there are several. Raises InputError."""
-    from steelyard.analyses.overview import folder_names
-
-    check_folders(folders)
-    names = folder_names(folders) if len(folders) > 1 else [""]
-    return [read_results(folder, name) for folder, name in zip(folders, names, strict=True)]
-
-
-def exported(read: ReadFolder, found: Sequence[Diagnostic]) -> Results:
-    """Convert a folder that was read to the input of formats."""
-    from steelyard.export.exported import Results
-
-    return Results(read.measured.folder, read.made, found, read.name)
-
-
-def read_results(folder: Path, name: str = "") -> tuple[ReadFolder, tuple[Diagnostic, ...]]:
-    """Read a folder's results, and run the checks; `name` distinguishes it from others."""
-    from steelyard.analyses.overview import read_rows
-    from steelyard.diagnostics.results import diagnostics
-    from steelyard.rows.short_names import named_shortly
-    from steelyard.system.workers import mapped
-
-    read = read_rows(folder, name, mapped)
-    return read, diagnostics(read.measured, *named_shortly([read.rows]))
 
 
 def print_results(folders: Sequence[ReadFolder], like: Sequence[str] = ()) -> OnScreen:

@@ -14,7 +14,7 @@ from steelyard.results.row import Row
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class ExportedFolder:
     """A results folder: its rows and models, the findings of checks; a name if there are several."""
 
     folder: Path
@@ -32,7 +32,7 @@ class Results:
 class Export:
     """The input of an export: results folders, and the tests of other suites that their rows may be."""
 
-    folders: tuple[Results, ...]
+    folders: tuple[ExportedFolder, ...]
     tests: tuple[Theirs, ...] = ()
 
     @property

@@ -14,7 +14,7 @@ import msgspec
 from steelyard.analyses.registry import ANALYSES
 from steelyard.base.files import write_whole
 from steelyard.base.printable import visible
-from steelyard.export.exported import Export, Results
+from steelyard.export.exported import Export, ExportedFolder
 from steelyard.export.flat import cell, columns, flat, row_document
 from steelyard.export.imb import IMB_TESTS, imb_text
 from steelyard.export.junit import results_xml
@@ -25,7 +25,7 @@ from steelyard.export.table import parquet
 from steelyard.records.schema import SCHEMA
 
 
-def results_document(what: Results) -> dict[str, Any]:
+def results_document(what: ExportedFolder) -> dict[str, Any]:
     """Make the document of `--json` and results.json: rows, models (`ANALYSES`), and `doubts`.
 
     `doubts` are the findings of the checks.
@@ -99,7 +99,7 @@ PRINTS: dict[str, Collection[str]] = {
 _KEPT = ("json", "csv")  # in each results folder, with their names as suffixes
 
 
-def write_results(what: Results) -> None:
+def write_results(what: ExportedFolder) -> None:
     """Write results.json and results.csv into the folder, each at once: a reader never sees half a file."""
     for name in _KEPT:
         write_whole(what.folder / f"results.{name}", FORMATS[name](Export((what,))))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from steelyard.base.junit import Case, Suite, junit_xml
 from steelyard.base.printable import visible
-from steelyard.export.exported import Export, Results
+from steelyard.export.exported import Export, ExportedFolder
 from steelyard.results.row import Row
 from steelyard.rows.labels import Labels, row_labels, told_by_op
 from steelyard.rows.words import interval_words, time_words
@@ -18,7 +18,7 @@ def results_xml(what: Export) -> bytes:
     return junit_xml([_suite(one) for one in what.folders])
 
 
-def _suite(one: Results) -> Suite:
+def _suite(one: ExportedFolder) -> Suite:
     labels = row_labels(one.rows, without=told_by_op(one.rows), sizes=True)
     cases = tuple(_case(row, labels, i) for i, row in enumerate(one.rows))
     return Suite(f"steelyard {visible(str(one.folder))}", cases)

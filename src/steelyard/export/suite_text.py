@@ -10,7 +10,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.printable import visible
 from steelyard.base.units import format_bytes
-from steelyard.export.exported import Export, Results
+from steelyard.export.exported import Export, ExportedFolder
 from steelyard.export.suite_tests import Block, Theirs, blocks_of
 from steelyard.records.command_line import command
 from steelyard.results.row import Row
@@ -71,7 +71,7 @@ def _without_references(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.point not in references]
 
 
-def _head(one: Results, block: Block, printed: Printed) -> Iterator[str]:
+def _head(one: ExportedFolder, block: Block, printed: Printed) -> Iterator[str]:
     for line in printed.head(block):
         yield line.replace(ORIGIN, f"{ORIGIN} {_origin(one, block)}", 1)
 
@@ -82,7 +82,7 @@ def _why(row: Row) -> str:
     return f"{row.op}{size}, {row.mpi or 'no MPI'}, {counted(row.ranks, 'rank')}: {why}"
 
 
-def _origin(one: Results, block: Block) -> str:
+def _origin(one: ExportedFolder, block: Block) -> str:
     words = [*row_labels(block.rows).common.values(), *([one.name] if one.name else [])]
     return visible(f"{__version__}, not by the suite itself: {', '.join(words)}")
 

@@ -12,7 +12,7 @@ import msgspec
 from steelyard.analyses.analysis import Made
 from steelyard.base.errors import InputError
 from steelyard.base.printable import visible
-from steelyard.export.exported import Export, Results
+from steelyard.export.exported import Export, ExportedFolder
 from steelyard.export.flat import cell, columns, flat
 from steelyard.records.command_line import installing
 from steelyard.records.results_folder import check_results_folder
@@ -51,17 +51,27 @@ _PARAM = "param_"  # columns of parameters
 _TYPES = {float: "Float64", int: "Int64", bool: "Boolean"}  # of columns; all else is words
 
 
-def load_table(folders: Sequence[str | Path], rows: str) -> polars.DataFrame:
+def load_table(folders: Sequence[Path], rows: str) -> polars.DataFrame:
     """See `steelyard.load`."""
-    if rows not in _TABLES:
-        words = " or ".join(f"'{word}'" for word in _TABLES)
-        raise InputError(f"rows is {words}, not '{rows}'")
+    _check(rows)
     read = []
-    for folder in map(Path, folders):
+    for folder in folders:
         check_results_folder(folder)
         measured = load(folder)
-        read.append((measured, Results(folder, Made(rows_of(measured)))))
+        read.append((measured, ExportedFolder(folder, Made(rows_of(measured)))))
+    return table_of(read, rows)
+
+
+def table_of(read: Sequence[tuple[Measured, ExportedFolder]], rows: str) -> polars.DataFrame:
+    """Make the table of folders that were read. Raises InputError for other `rows`, and without polars."""
+    _check(rows)
     return _TABLES[rows](read)
+
+
+def _check(rows: str) -> None:
+    if rows not in _TABLES:
+        words = " or ".join(f"'{word}'" for word in _TABLES)
+        raise InputError(f"rows is {words}, not {rows!r}")
 
 
 def parquet(what: Export) -> bytes:
@@ -71,7 +81,7 @@ def parquet(what: Export) -> bytes:
     return file.getvalue()
 
 
-def case_table(folders: Sequence[Results]) -> polars.DataFrame:
+def case_table(folders: Sequence[ExportedFolder]) -> polars.DataFrame:
     """A row for each test case and MPI: the columns of results.csv, and one for each parameter that tells."""
     shown = [name for name in columns() if name not in _LEFT_OUT]
     lines = [
@@ -84,7 +94,7 @@ def case_table(folders: Sequence[Results]) -> polars.DataFrame:
     return _frame(lines, {"folder": "String", **types, **_param_types(lines)})
 
 
-def launch_table(folders: Sequence[Results]) -> polars.DataFrame:
+def launch_table(folders: Sequence[ExportedFolder]) -> polars.DataFrame:
     """A row for each launch of a test case."""
     lines = [
         _keys(one.folder, row, one.rows) | {with_unit(name): value for name, value in told.items()}
@@ -97,7 +107,7 @@ def launch_table(folders: Sequence[Results]) -> polars.DataFrame:
     return _frame(lines, {**keys, **_param_types(lines), **types})
 
 
-def sample_table(read: Sequence[tuple[Measured, Results]]) -> polars.DataFrame:
+def sample_table(read: Sequence[tuple[Measured, ExportedFolder]]) -> polars.DataFrame:
     """A row for each sample of the launches that went well."""
     pl = _polars()
     found = []
@@ -117,7 +127,7 @@ def sample_table(read: Sequence[tuple[Measured, Results]]) -> polars.DataFrame:
     return frame
 
 
-_TABLES: Mapping[str, Callable[[Sequence[tuple[Measured, Results]]], polars.DataFrame]] = {
+_TABLES: Mapping[str, Callable[[Sequence[tuple[Measured, ExportedFolder]]], polars.DataFrame]] = {
     "cases": lambda read: case_table([one for _, one in read]),
     "launches": lambda read: launch_table([one for _, one in read]),
     "samples": sample_table,

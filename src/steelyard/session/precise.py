@@ -1,4 +1,4 @@
-"""`steelyard run --precision`: launches are added until the printed numbers are as precise as asked."""
+"""A precision that is asked: launches are added until the printed numbers are as precise as asked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import msgspec
 from steelyard.base.plural import counted
 from steelyard.base.units import parse_percent
 from steelyard.campaign.folder import add_look, last_launch
-from steelyard.cli.console import tell
 from steelyard.plan.plan import Plan, budget_seconds
 from steelyard.records.campaign_file import CampaignFile
 
@@ -26,7 +25,9 @@ if TYPE_CHECKING:
 MeasurePart = Callable[[Plan, CampaignFile, int, Mapping[int, float]], None]
 
 
-def measure_precisely(folder: Path, plan: Plan, campaign: CampaignFile, measure: MeasurePart) -> None:
+def measure_precisely(
+    folder: Path, plan: Plan, campaign: CampaignFile, measure: MeasurePart, tell: Callable[[str], None]
+) -> None:
     """Measure a campaign in rounds, each with the test cases that are not yet as precise as asked.
 
     The numbers of launches at which it is looked at are fixed before, and kept in the folder as it grows.

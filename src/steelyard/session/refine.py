@@ -1,4 +1,4 @@
-"""`steelyard run --refine`: measure, inspect the results, and measure further sizes."""
+"""Measure, inspect the results, and measure further sizes, as `refine` asks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import msgspec
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes
 from steelyard.campaign.folder import add_sizes
-from steelyard.cli.console import tell
 from steelyard.plan.plan import Plan, budget_seconds
 from steelyard.records.campaign_file import CampaignFile
 from steelyard.records.command_line import resumed
@@ -24,18 +23,21 @@ _MOST_ROUNDS = 8  # a gap of 16 MiB around a break is then one byte wide
 _USUAL_ROUNDS = 4  # find the byte between 4 and 8 KiB
 _MOST_NAMED = 6  # sizes
 
-MeasureCampaign = Callable[[Plan, CampaignFile, int], None]  # and how many rounds share the time budget
+# Measures a campaign; the number says how many rounds share the time budget. No point has seconds of its own.
+MeasureCampaign = Callable[[Plan, CampaignFile, int, None], None]
 
 
-def measure_rounds(folder: Path, plan: Plan, campaign: CampaignFile, measure: MeasureCampaign) -> None:
+def measure_rounds(
+    folder: Path, plan: Plan, campaign: CampaignFile, measure: MeasureCampaign, tell: Callable[[str], None]
+) -> None:
     """Measure a campaign; if the plan says so, then further sizes that its results ask for, until there are
-    none.
+    none; `tell` hears of them.
 
     The time budget is for all rounds together: the first leaves a share for each that usually follows. If
     nothing is refined, a message says why.
     """
     began = time.monotonic()
-    measure(plan, campaign, 1 + _USUAL_ROUNDS if plan.refine else 1)
+    measure(plan, campaign, 1 + _USUAL_ROUNDS if plan.refine else 1, None)
     for number in range(_MOST_ROUNDS if plan.refine else 0):
         budget = budget_seconds(plan)
         left = None if budget is None else budget - (time.monotonic() - began)
@@ -54,7 +56,7 @@ def measure_rounds(folder: Path, plan: Plan, campaign: CampaignFile, measure: Me
         named = ", ".join(map(format_bytes, sizes[:_MOST_NAMED])) + (", ..." if sizes[_MOST_NAMED:] else "")
         tell(f"refining: {counted(len(wanted), 'more test case')}, of {named}")
         later = plan if left is None else msgspec.structs.replace(plan, time_budget=f"{left:.1f}s")
-        measure(later, campaign, max(1, _USUAL_ROUNDS - number))
+        measure(later, campaign, max(1, _USUAL_ROUNDS - number), None)
 
 
 def _wanted(folder: Path) -> Sequence[tuple[int, int]]:

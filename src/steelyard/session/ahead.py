@@ -19,7 +19,7 @@ _MODULES = (
         "steelyard.diagnostics.results",
         "steelyard.export.formats",
     ),
-    *("steelyard.analyses.overview", "jinja2", "steelyard.report"),
+    *("steelyard.session.results", "jinja2", "steelyard.report"),
 )
 
 

@@ -1,0 +1,108 @@
+"""The functions of the package: what Python gives is checked here, and a mistake is one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from steelyard.base.errors import InputError
+from steelyard.base.printable import visible
+from steelyard.campaign.folder import default_folder
+from steelyard.campaign.started import masked_line, started_by, unknown
+from steelyard.plan.again import plan_of, with_secrets
+from steelyard.plan.plan import Plan
+from steelyard.records.campaign_file import read_campaign
+from steelyard.session.asked import names_of, path_of, plan_asked, python_words, switch_of, text_of
+from steelyard.session.events import OnEvent, ignored
+from steelyard.session.measure import measure_plan
+
+if TYPE_CHECKING:
+    import polars
+
+    from steelyard.session.results import Results
+
+_OF_TEST_CASES = (
+    *("like", "ranks", "bytes", "method", "rule", "hosts", "ranks_per_host", "threads", "thread_level"),
+    *("params", "omp", "env", "modules", "wrapper", "engine", "placement", "arms", "arrivals"),
+)
+
+
+def measure_asked(
+    what: Any,
+    out: Any,
+    on_event: OnEvent | None,
+    retry_failed: Any,
+    trusted: Any,
+    scatter: Any,
+    settings: Mapping[str, Any],
+) -> Results:
+    """See `steelyard.measure`."""
+    if on_event is not None and not callable(on_event):
+        raise InputError(f"on_event is a function of one event, not {visible(repr(on_event))}")
+    words = [] if _is_left_out(what) else names_of("what", what)
+    given = python_words(settings)
+    folder = None if out is None else path_of("out", out)
+    retries = switch_of("retry_failed", retry_failed)
+    if retries and not (folder and folder.is_dir()):
+        raise InputError("retry_failed measures again what failed in a folder; give out=, one with results")
+    known = None
+    if not words and "like" not in given and folder and (folder / "campaign.json").is_file():
+        known = _plan_in(folder, given, trusted=switch_of("trusted", trusted))
+    elif not words and "like" not in given:
+        raise InputError("measure what? Give ops, patterns, a plan, like=, or out=, a folder that goes on")
+    plan = plan_asked(words, given, known)
+    return measure_plan(
+        plan,
+        folder or default_folder(plan),
+        on_event=on_event or ignored,
+        retry_failed=retries,
+        scatter=None if scatter is None else path_of("scatter", scatter),
+    )
+
+
+def _is_left_out(what: Any) -> bool:
+    return what is None or (isinstance(what, tuple) and not what)
+
+
+def _plan_in(folder: Path, given: Mapping[str, Any], *, trusted: bool) -> Plan:
+    """Return the plan that a folder holds. Raises InputError if test cases are asked for besides."""
+    if own := [name for name in _OF_TEST_CASES if name in given]:
+        raise InputError(f"'{folder}' goes on by its own plan; leave {own[0]} out, or name what to measure")
+    plan = plan_of(read_campaign(folder))
+    check_known(folder, () if trusted else started_by(plan))
+    return with_secrets(plan)
+
+
+def check_known(folder: Path, lines: Iterable[str]) -> None:
+    """Raise InputError for what a folder would start and this user never started here."""
+    if new := unknown(lines):
+        shown = "; ".join(map(masked_line, new))
+        raise InputError(
+            f"'{visible(str(folder))}' names what you have not started on this machine before ({shown}); if "
+            "you trust it, add trusted=True"
+        )
+
+
+def read_asked(folder: Any) -> Results:
+    """See `steelyard.read`."""
+    from steelyard.session.results import read_results
+
+    return read_results(path_of("folder", folder))
+
+
+def load_asked(folders: Any, rows: Any) -> polars.DataFrame:
+    """See `steelyard.load`."""
+    from steelyard.export.table import load_table
+
+    return load_table(paths_of("folders", folders), text_of("rows", rows))
+
+
+def paths_of(name: str, value: Any) -> list[Path]:
+    """Check one folder or a list of them. Raises InputError."""
+    values = [value] if isinstance(value, str | Path) else value
+    if not isinstance(values, Sequence) or isinstance(values, bytes):
+        raise InputError(f"{name} is a folder or a list of folders, not {visible(repr(value))}")
+    if not values:
+        raise InputError(f"{name} is an empty list; give a results folder")
+    return [path_of(name, one) for one in values]

@@ -1,0 +1,176 @@
+"""Measure a plan into a results folder, in as many rounds as it takes, and read what came of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from steelyard.base.mpi_variables import readers
+from steelyard.campaign.folder import open_folder, topology_for
+from steelyard.campaign.jobs import CampaignSetup, check_launches, setup_for
+from steelyard.campaign.lock import Lock, locked
+from steelyard.campaign.run import run_campaign
+from steelyard.campaign.stage import stage_engines
+from steelyard.campaign.started import remember
+from steelyard.engines.hidden import hidden_mpi
+from steelyard.engines.mpi import scripts_folder
+from steelyard.plan.arms import with_arms
+from steelyard.plan.plan import Plan, budget_seconds
+from steelyard.plan.resolve import resolve
+from steelyard.plan.settings import unread
+from steelyard.records.campaign_file import CampaignFile, PlannedMethod, PlannedOp, PlannedPoint
+from steelyard.session.ahead import ImportsAhead
+from steelyard.session.design import design_of, needed, with_needed
+from steelyard.session.events import OnEvent, RoundBegins, RoundEnded, ignored, teller
+from steelyard.session.kept import bugs_kept_in
+from steelyard.session.precise import measure_precisely
+from steelyard.session.refine import measure_rounds
+from steelyard.system.machine import Machine, read_machine
+from steelyard.system.topology import Topology
+
+if TYPE_CHECKING:
+    from steelyard.session.results import Results
+
+# Inside, the function says whether the current test case is to be the last one.
+Stopping = Callable[[], AbstractContextManager[Callable[[], bool]]]
+
+
+class _Ready(Struct, frozen=True):
+    """What a plan needs to be measured, all of it there."""
+
+    plan: Plan  # with the launches that a difference takes
+    machine: Machine
+    topology: Topology
+    setup: CampaignSetup
+    points: tuple[PlannedPoint, ...]
+
+
+@contextmanager
+def never_asked() -> Iterator[Callable[[], bool]]:
+    """Nobody asks to stop but by an exception."""
+    yield lambda: False
+
+
+def measure_plan(
+    plan: Plan,
+    folder: Path,
+    *,
+    on_event: OnEvent = ignored,
+    retry_failed: bool = False,
+    scatter: Path | None = None,
+    typed: Sequence[str] = (),
+    stopping: Stopping = never_asked,
+) -> Results:
+    """Measure what a plan has and the folder has not, write results.json there, and return all.
+
+    `scatter` are earlier results by whose scatter a precision is planned; `typed` is the command line, for
+    the records. An exception of `on_event`, and KeyboardInterrupt, end the launch in progress; what was
+    finished is kept.
+
+    Raises InputError for what cannot be measured and for a folder that holds something else, MeasurementError
+    if the measurement cannot go on, KeyboardInterrupt after `stopping` was asked to stop.
+    """
+    tell = teller(on_event)
+    if hidden := hidden_mpi(os.environ.get("PATH", ""), scripts_folder()):
+        tell(f"note: {hidden}; steelyard knows both, and 'deactivate' gives yours back")
+    ready = _ready(plan, folder, scatter, tell)
+    plan = ready.plan
+    campaign = _opened(folder, ready, typed)
+    remember(plan, ready.setup)
+    with bugs_kept_in(folder), locked(folder) as lock:
+        setup = stage_engines(plan, ready.points, ready.setup, tell)
+        for note in lock.notes:
+            tell(f"note: {note}")
+        imports = ImportsAhead()  # while the first launch starts
+        try:
+            with stopping() as is_stopping:
+                launch = _launching(folder, setup, lock, on_event, retry_failed, imports.is_idle, is_stopping)
+                if plan.precision:
+                    measure_precisely(folder, plan, campaign, launch, tell)
+                else:
+                    measure_rounds(folder, plan, campaign, launch, tell)
+        finally:
+            from steelyard.export.formats import write_results
+            from steelyard.session.results import read_results
+
+            results = read_results(folder)
+            write_results(results.exported())
+    return results
+
+
+def _launching(
+    folder: Path,
+    setup: CampaignSetup,
+    lock: Lock,
+    on_event: OnEvent,
+    retry_failed: bool,
+    is_idle: Callable[[], bool],
+    is_stopping: Callable[[], bool],
+) -> Callable[[Plan, CampaignFile, int, Mapping[int, float] | None], None]:
+    """Make the function that runs the launches of one round."""
+
+    def launch(
+        plan: Plan, campaign: CampaignFile, rounds: int, seconds: Mapping[int, float] | None = None
+    ) -> None:
+        on_event(RoundBegins(plan.launches, budget_seconds(plan)))
+        try:
+            run_campaign(
+                *(folder, plan, campaign, setup, on_event),
+                rounds=rounds,
+                lock=lock,
+                retry_failed=retry_failed,
+                seconds=seconds,
+                is_idle=is_idle,
+                is_stopping=is_stopping,
+            )
+        finally:
+            on_event(RoundEnded())
+        if is_stopping():
+            raise KeyboardInterrupt
+
+    return launch
+
+
+def _ready(plan: Plan, folder: Path, scatter: Path | None, tell: Callable[[str], None]) -> _Ready:
+    """Build what a plan needs. Raises InputError for what cannot be measured, before anything is built."""
+    machine = read_machine()
+    topology = topology_for(folder, plan)
+    setup, points = set_up(plan, machine, topology, tell, builds=False)
+    check_launches(plan, points, setup)
+    if not setup.is_built:
+        setup, points = set_up(plan, machine, topology, tell, builds=True)
+        check_launches(plan, points, setup)
+    if not (folder / "campaign.json").exists() and (takes := needed(plan, points, folder, scatter)):
+        tell(f"note: {takes.words}")
+        plan = with_needed(plan, takes)
+        check_launches(plan, points, setup)
+    families = [engine.mpi.family for engine in setup.engines.values() if engine.mpi]
+    for name in unread((one.env for one in with_arms(plan).measure), families):
+        tell(f"note: {name} is not set: it is a variable of {readers(name)}, which is not measured")
+    return _Ready(plan, machine, topology, setup, points)
+
+
+def set_up(
+    plan: Plan, machine: Machine, topology: Topology, tell: Callable[[str], None], *, builds: bool
+) -> tuple[CampaignSetup, tuple[PlannedPoint, ...]]:
+    """Make the setup and the test cases of a plan. Raises InputError for what there is none of."""
+    setup = setup_for(plan, machine, tell, builds=builds)
+    mpis = [name for name in setup.engines if name is not None]
+    return setup, resolve(plan, setup.ops, mpis, len(machine.cores), topology)
+
+
+def _opened(folder: Path, ready: _Ready, typed: Sequence[str]) -> CampaignFile:
+    """Open the folder for the campaign. Raises InputError if it holds something else."""
+    setup, points = ready.setup, ready.points
+    ops = {
+        name: PlannedOp(op.summary, op.sized, op.base, op.form, op.role, op.layer, op.defaults)
+        for name, op in setup.ops.all.items()
+    }
+    methods = {name: PlannedMethod(method.summary) for name, method in setup.ops.methods.items()}
+    design = design_of(ready.plan, points)
+    return open_folder(folder, ready.plan, points, ready.machine, ready.topology, ops, methods, typed, design)

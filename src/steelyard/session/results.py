@@ -1,0 +1,123 @@
+"""`steelyard.Results`: a results folder that was read, as Python users, notebooks and commands have it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from steelyard.analyses.overview import ReadFolder, overview_text, read_rows
+from steelyard.base.diagnostic import Diagnostic
+from steelyard.base.plural import counted
+from steelyard.base.printable import visible
+from steelyard.diagnostics.results import diagnostics
+from steelyard.diagnostics.text import diagnostic_text
+from steelyard.export.exported import ExportedFolder
+from steelyard.export.table import table_of
+from steelyard.judges.compare.asked import headline_of
+from steelyard.records.results_folder import check_results_folder
+from steelyard.render.terminal import Paper
+from steelyard.results.row import Row
+from steelyard.rows.short_names import named_shortly
+from steelyard.session.page import results_html
+from steelyard.system.workers import mapped
+
+if TYPE_CHECKING:
+    import polars
+
+_WIDTH = 110  # letters of a line of text, where no terminal says another number
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """A results folder as it was when it was read: its test cases, and what the diagnostics found.
+
+    `read` has the records behind them. A notebook shows the headline, the tables and the warnings; `str()`
+    is the same as text.
+    """
+
+    read: ReadFolder
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def folder(self) -> Path:
+        """The folder, as it was given."""
+        return self.read.measured.folder
+
+    @property
+    def name(self) -> str:
+        """What distinguishes the folder from others that were read with it; empty for one alone."""
+        return self.read.name
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """A row for each test case and MPI, in the order of the plan; times are in ns, sizes in bytes.
+
+        A row has a `status` (ok, failed, skipped); its numbers are None where it has none.
+        """
+        return self.read.rows
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The answer, a sentence or two."""
+        return headline_of([self.read])
+
+    def table(self, rows: str = "cases") -> polars.DataFrame:
+        """Make a table of polars; `rows` and columns are those of `steelyard.load`.
+
+        Raises InputError for other `rows`, and where polars is missing.
+        """
+        return table_of([(self.read.measured, self.exported())], rows)
+
+    def report(self) -> Path:
+        """Write report.html into the folder, and return its path. Raises InputError if it cannot be."""
+        from steelyard.report import report_measured
+
+        return report_measured(self.read, self.diagnostics)
+
+    def exported(self) -> ExportedFolder:
+        """Convert it to the input of formats."""
+        return ExportedFolder(self.folder, self.read.made, self.diagnostics, self.name)
+
+    def __repr__(self) -> str:
+        measured = sum(row.status == "ok" for row in self.rows)
+        where = visible(str(self.folder))
+        return f"Results('{where}': {measured} of {counted(len(self.rows), 'test case')} measured)"
+
+    def __str__(self) -> str:
+        paper = Paper(_WIDTH, is_pipe=False)
+        lines = (*self.headline, "", overview_text([self.read], paper), *diagnostic_text(self.diagnostics))
+        return "\n".join(lines).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return results_html(self.read, self.headline, tuple(diagnostic_text(self.diagnostics)))
+
+
+def read_results(folder: Path, name: str = "") -> Results:
+    """Read a results folder and run the diagnostics; `name` distinguishes it from others.
+
+    Raises InputError.
+    """
+    check_results_folder(folder)
+    read = read_rows(folder, name, mapped)
+    return Results(read, diagnostics(read.measured, *named_shortly([read.rows])))
+
+
+def read_each(folders: Sequence[Path]) -> list[Results]:
+    """Read several folders, each with a name if there are several. Raises InputError."""
+    from steelyard.analyses.overview import folder_names
+
+    check_folders(folders)
+    names = folder_names(folders) if len(folders) > 1 else [""]
+    return [read_results(folder, name) for folder, name in zip(folders, names, strict=True)]
+
+
+def check_folders(folders: Sequence[Path]) -> None:
+    """Raise InputError for what is no results folder, or is given twice."""
+    from steelyard.base.errors import InputError
+
+    for number, folder in enumerate(folders):
+        check_results_folder(folder)
+        if folder.resolve() in [other.resolve() for other in folders[:number]]:
+            raise InputError(f"'{visible(str(folder))}' is given twice; give each folder once")

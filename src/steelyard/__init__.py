@@ -1,4 +1,4 @@
-"""Benchmarks for MPI, Pthreads and OpenMP, for Python programs: measure, read, load.
+"""Benchmarks for MPI, Pthreads and OpenMP, for Python programs: measure, read, load, compare, accept.
 
 Nothing prints. A mistake is an `InputError` in one sentence; what goes on comes as events.
 """
@@ -16,12 +16,24 @@ if TYPE_CHECKING:
 
     import polars
 
+    from steelyard.judges.accept import Acceptance
+    from steelyard.judges.compare.verdicts import Verdicts
     from steelyard.session.asked import MeasureOptions
     from steelyard.session.events import OnEvent
     from steelyard.session.results import Results
 
 __version__ = "0.1.0"
-__all__ = ["InputError", "MeasurementError", "Results", "SteelyardError", "load", "measure", "read"]
+__all__ = [
+    "InputError",
+    "MeasurementError",
+    "Results",
+    "SteelyardError",
+    "accept",
+    "compare",
+    "load",
+    "measure",
+    "read",
+]
 
 
 def measure(
@@ -80,6 +92,54 @@ def load(folders: str | Path | Sequence[str | Path], rows: str = "cases") -> pol
     from steelyard.session.api import load_asked
 
     return load_asked(folders, rows)
+
+
+def compare(
+    *folders: str | Path | Results,
+    by: str | None = None,
+    against: str | None = None,
+    despite: str | Sequence[str] = (),
+    quantile: float | None = None,
+    least: float = 2.0,
+    margin: float = 5.0,
+    false_alarm: float = 1.0,
+) -> Verdicts:
+    """Compare results folders with the first, or the arms of one folder, as `steelyard compare` does.
+
+    `by` is the factor within one folder: "mpi", "env.NAME", "param.NAME", ...; by default what its plan
+    compares. `against` names the arm that the others are compared with, or "best". `despite` are conditions
+    that may differ: "placement", "clock", "transport", "yields". `quantile`, such as 0.99, is compared in
+    place of each launch's median. `least` (the least difference that matters), `margin` (what may be
+    ignored) and `false_alarm` (comparisons of equals that may say slower or faster) are per cents.
+
+    `points` of the answer has for each test case `verdict` ("slower", "faster", "same" or "cannot tell"),
+    `ratio` (the time of B over that of A) and `low`..`high`, its interval, which holds for all test cases
+    together.
+
+    Raises InputError for folders that are none, or cannot be compared.
+    """
+    from steelyard.session.api import compare_asked
+
+    percentages = {"least": least, "margin": margin, "false_alarm": false_alarm}
+    return compare_asked(folders, by, against, despite, quantile, percentages)
+
+
+def accept(
+    folder: str | Path | Results,
+    reference: str | Path | Results | None = None,
+    limits: str | Path | None = None,
+) -> Acceptance:
+    """Judge whether a machine is well, from a folder of the plan "acceptance", which `measure` measures.
+
+    `reference` is a folder of the same plan, of this machine before or one of its kind; `limits` a site's own
+    limits, in TOML. The answer has `verdict` ("well", "not well" or "cannot tell"), `why` in a sentence, and
+    `topics`, each with a verdict of its own, evidence and a remedy.
+
+    Raises InputError for a folder that is none, or its own reference, and for limits that cannot be read.
+    """
+    from steelyard.session.api import accept_asked
+
+    return accept_asked(folder, reference, limits)
 
 
 def __getattr__(name: str) -> object:

@@ -12,7 +12,6 @@ import typer
 
 from steelyard.base.errors import InputError
 from steelyard.base.plural import joined
-from steelyard.base.printable import visible
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell, tell_counted
 from steelyard.cli.options import (
     JsonFlag,
@@ -26,7 +25,6 @@ from steelyard.cli.options import (
 )
 from steelyard.cli.show import OnScreen, print_closing
 from steelyard.cli.written import write_asked
-from steelyard.records.results_folder import check_results_folder
 
 if TYPE_CHECKING:
     from steelyard.analyses.overview import ReadFolder
@@ -94,13 +92,14 @@ def accept(options: AcceptOptions) -> None:
     """
     from steelyard.judges.accept import accept as accept_weighed
     from steelyard.judges.accept import read_limits
+    from steelyard.session.accept import read_folder, weighed
 
     _check(options)
     limits = read_limits(options.limits) if options.limits is not None else ()
-    reference = _weighed(_read(options.reference)) if options.reference is not None else None
-    read = _measured(options) if options.folder is None else _read(options.folder)
-    weighed, folder = _weighed(read), read.measured.folder
-    found = accept_weighed(weighed, reference, limits)
+    reference = weighed(read_folder(options.reference)) if options.reference is not None else None
+    read = _measured(options) if options.folder is None else read_folder(options.folder)
+    candidate, folder = weighed(read), read.measured.folder
+    found = accept_weighed(candidate, reference, limits)
     if options.junit:
         from steelyard.judges.accept.junit import junit_xml
 
@@ -110,13 +109,13 @@ def accept(options: AcceptOptions) -> None:
     if options.json:
         say_json(found)
     else:
-        answer = print_acceptance(weighed, found)
+        answer = print_acceptance(candidate, found)
     is_new = options.folder is None or reference is not None or limits != ()
     if is_new and (options.folder is None or os.access(folder, os.W_OK)):
         from steelyard.report import report_measured
 
         line = tell_counted if options.json else say_aside
-        lines = line(f"report:  {report_measured(read, weighed.found, found)}")
+        lines = line(f"report:  {report_measured(read, candidate.found, found)}")
         answer = answer and answer.followed_by(lines)
     if answer is not None:
         print_closing(answer)
@@ -126,13 +125,14 @@ def accept(options: AcceptOptions) -> None:
 
 def _check(options: AcceptOptions) -> None:
     """Raise InputError for options that contradict each other."""
+    from steelyard.session.accept import check_reference
+
     folder, reference = options.folder or options.out, options.reference
     measuring = ("mpi", "hosts", "launches", "time_budget", "out", "retry")
     given = [f"--{name.replace('_', '-')}" for name in measuring if getattr(options, name) is not None]
     if options.folder and given:
         raise InputError(f"'{folder}' is measured already; leave {joined(given)} out")
-    if folder and reference and folder.resolve() == reference.resolve():
-        raise InputError(f"'{folder}' would be its own reference; give another folder")
+    check_reference(folder, reference)
     check_retry(options.retry, options.out)
 
 
@@ -175,18 +175,3 @@ def _measured(options: AcceptOptions) -> ReadFolder:
     results = measured(plan, folder, retry_failed=options.retry is not None)
     tell(f"results: {folder}")
     return results.read
-
-
-def _read(folder: Path) -> ReadFolder:
-    """Read an existing results folder. Raises InputError."""
-    from steelyard.analyses.overview import read_rows
-    from steelyard.system.workers import mapped
-
-    check_results_folder(folder)
-    return read_rows(folder, mapped=mapped)
-
-
-def _weighed(read: ReadFolder) -> Weighed:
-    from steelyard.judges.accept import Weighed
-
-    return Weighed(read.measured, read.rows, visible(str(read.measured.folder)))

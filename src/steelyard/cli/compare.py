@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.base.errors import InputError
 from steelyard.base.factors import FACTORS
-from steelyard.base.printable import visible
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_json
 from steelyard.cli.options import JsonFlag, JunitFile, LeastPercent, MarginPercent, QuantileOf, StrictFlag
 from steelyard.cli.written import write_asked
-from steelyard.records.results_folder import check_results_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from steelyard.judges.compare.answer import Question
-    from steelyard.judges.compare.arms import Rivals
     from steelyard.judges.compare.verdicts import CaseVerdict
 
 SLOWER_CODE, CANNOT_TELL_CODE = 1, 4
@@ -76,15 +72,11 @@ class CompareOptions:
 
 def compare(options: CompareOptions) -> None:
     """Compare folders, or the MPIs or settings of one folder."""
-    from steelyard.judges.compare.arms import against
-    from steelyard.judges.compare.verdicts import compare as compare_rivals
+    from steelyard.session.compare import compare_folders
 
     asked = question(options.false_alarm, options.least, options.margin, options.quantile)
-    rivals, by_turns, precision = _rivals(options)
-    asked = replace(asked, precision=None if options.quantile else precision)
-    if options.against is not None:
-        rivals = against(rivals, options.against)
-    found = compare_rivals(rivals, by_turns, asked)
+    despite = options.despite.split(",") if options.despite else ()
+    found = compare_folders(options.folders, asked, by=options.by, first=options.against, despite=despite)
     if options.junit:
         title = f"steelyard compare {' '.join(found.arms)}{of_quantile(options.quantile)}"
         write_junit(options.junit, title, found.points, options.strict)
@@ -108,13 +100,14 @@ def question(false_alarm: float, least: float, margin: float, quantile: float | 
     """Read the parameters of a comparison from options, most in per cent. Raises InputError."""
     from steelyard.judges.compare.answer import Question
     from steelyard.results.quantiles import check_quantile
+    from steelyard.session.compare import fraction_of
 
     if quantile is not None:
         check_quantile(quantile)
     return Question(
-        _percentage("--false-alarm", false_alarm, most=0.5),
-        _percentage("--least", least),
-        _percentage("--margin", margin),
+        fraction_of("--false-alarm", false_alarm, most=0.5),
+        fraction_of("--least", least),
+        fraction_of("--margin", margin),
         quantile,
     )
 
@@ -122,39 +115,6 @@ def question(false_alarm: float, least: float, margin: float, quantile: float | 
 def of_quantile(quantile: float | None) -> str:
     """Write ` --quantile 0.99` in a title; nothing for medians."""
     return "" if quantile is None else f" --quantile {quantile:g}"
-
-
-def _percentage(option: str, percent: float, most: float = 10.0) -> float:
-    """Convert an option's percentage to a fraction. Raises InputError."""
-    if not 0 < percent / 100 < most:
-        raise InputError(f"{option} is a percentage above 0 and below {100 * most:g}, not {percent:g}")
-    return percent / 100
-
-
-def _rivals(options: CompareOptions) -> tuple[Rivals, bool, float | None]:
-    """Find the arms, whether they took turns, and the precision that their plan asks of ratios."""
-    from steelyard.judges.compare.arms import folder_factor, rivals_by, rivals_of
-    from steelyard.judges.compare.conditions import check_conditions
-    from steelyard.records.campaign_file import read_campaign
-    from steelyard.results.load import load
-    from steelyard.results.precision import asked_of
-    from steelyard.results.quantiles import rows_at
-
-    folders, despite = options.folders, options.despite.split(",") if options.despite else []
-    check_conditions(despite)
-    for folder in folders:
-        check_results_folder(folder)
-    if len(folders) == 1:
-        campaign = read_campaign(folders[0])
-        by = options.by.replace("=", ".", 1) if options.by else folder_factor(campaign.plan)
-        rows = rows_at(load(folders[0]), options.quantile)
-        return rivals_by(rows, by, despite, campaign.looks), True, asked_of(campaign)
-    if options.by is not None:
-        raise InputError("--by compares within one folder; give one folder, or leave --by out")
-    if len({folder.resolve() for folder in folders}) < len(folders):
-        raise InputError(f"'{folders[0]}' would be compared with itself; give another folder")
-    each = {visible(str(folder)): rows_at(load(folder), options.quantile) for folder in folders}
-    return rivals_of(each, despite), False, None
 
 
 def write_junit(path: Path, title: str, points: Sequence[CaseVerdict], strict: bool) -> None:

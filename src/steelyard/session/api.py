@@ -13,13 +13,15 @@ from steelyard.campaign.started import masked_line, started_by, unknown
 from steelyard.plan.again import plan_of, with_secrets
 from steelyard.plan.plan import Plan
 from steelyard.records.campaign_file import read_campaign
-from steelyard.session.asked import names_of, path_of, plan_asked, python_words, switch_of, text_of
+from steelyard.session.asked import names_of, number_of, path_of, plan_asked, python_words, switch_of, text_of
 from steelyard.session.events import OnEvent, ignored
 from steelyard.session.measure import measure_plan
 
 if TYPE_CHECKING:
     import polars
 
+    from steelyard.judges.accept import Acceptance
+    from steelyard.judges.compare.verdicts import Verdicts
     from steelyard.session.results import Results
 
 _OF_TEST_CASES = (
@@ -96,6 +98,56 @@ def load_asked(folders: Any, rows: Any) -> polars.DataFrame:
     from steelyard.export.table import load_table
 
     return load_table(paths_of("folders", folders), text_of("rows", rows))
+
+
+def compare_asked(
+    folders: Sequence[Any],
+    by: Any,
+    against: Any,
+    despite: Any,
+    quantile: Any,
+    percentages: Mapping[str, Any],
+) -> Verdicts:
+    """See `steelyard.compare`; `percentages` are false_alarm, least and margin."""
+    from steelyard.judges.compare.answer import Question
+    from steelyard.results.quantiles import check_quantile
+    from steelyard.session.compare import compare_folders, fraction_of
+
+    given = [folder for one in folders for folder in paths_of("folders", _folder_of(one))]
+    if not given:
+        raise InputError("compare what? Give one results folder, or several")
+    if quantile is not None:
+        check_quantile(number_of("quantile", quantile))
+    most = {"false_alarm": 0.5}
+    fractions = {
+        name: fraction_of(name, number_of(name, value), most.get(name, 10.0))
+        for name, value in percentages.items()
+    }
+    return compare_folders(
+        given,
+        Question(**fractions, quantile=quantile),
+        by=None if by is None else text_of("by", by),
+        first=None if against is None else text_of("against", against),
+        despite=() if _is_left_out(despite) else names_of("despite", despite),
+    )
+
+
+def accept_asked(folder: Any, reference: Any, limits: Any) -> Acceptance:
+    """See `steelyard.accept`."""
+    from steelyard.session.accept import accept_folder
+
+    return accept_folder(
+        path_of("folder", _folder_of(folder)),
+        None if reference is None else path_of("reference", _folder_of(reference)),
+        None if limits is None else path_of("limits", limits),
+    )
+
+
+def _folder_of(value: Any) -> Any:
+    """Return the folder of `Results`; all else as it is."""
+    from steelyard.session.results import Results
+
+    return value.folder if isinstance(value, Results) else value
 
 
 def paths_of(name: str, value: Any) -> list[Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -73,6 +74,8 @@ def test_arms_are_one_factor() -> None:
 _measure: Any = steelyard.measure
 _load: Any = steelyard.load
 _read: Any = steelyard.read
+_compare: Any = steelyard.compare
+_accept: Any = steelyard.accept
 # What is called, and words of the sentence. `here` is a results folder.
 _MISTAKES: list[tuple[Callable[[str], object], str]] = [
     (lambda here: _measure(), "measure what"),
@@ -118,7 +121,7 @@ _MISTAKES: list[tuple[Callable[[str], object], str]] = [
     (lambda here: _measure("self.empty", arms={"mpi": ["a", "b"], "method": "x"}), "one factor"),
     (lambda here: _measure("self.empty", oversubscribe=1), "oversubscribe is True or False"),
     (lambda here: _measure("self.empty", yield_="sometimes"), "yield is 'real' or 'none'"),
-    (lambda here: _measure("self.empty", engine="fast"), "engine is 'solo' or 'mpi'"),
+    (lambda here: _measure("self.empty", engine="fast"), "engine is 'solo', 'mpi'"),
     (lambda here: _measure("self.empty", arrivals="nowhere"), "nowhere"),
     (lambda here: _measure("self.empty", on_event="print"), "on_event is a function"),
     (lambda here: _measure("self.empty", out=5), "out is the name of a file or folder"),
@@ -139,6 +142,25 @@ _MISTAKES: list[tuple[Callable[[str], object], str]] = [
     (lambda here: _load(here, rows=5), "rows is a text"),
     (lambda here: _load(here, rows="points"), "'cases' or 'launches' or 'samples'"),
     (lambda here: _load(f"{here}/campaign.json"), "is a file of a results folder"),
+    (lambda here: _compare(), "compare what"),
+    (lambda here: _compare(None), "folders is a folder"),
+    (lambda here: _compare("nowhere"), "no results folder"),
+    (lambda here: _compare(here), "by mpi there is only"),
+    (lambda here: _compare(here, here), "would be compared with itself"),
+    (lambda here: _compare(here, by=5), "by is a text"),
+    (lambda here: _compare(here, by="moon"), "'moon' is no factor"),
+    (lambda here: _compare(here, here, by="mpi"), "by compares within one folder"),
+    (lambda here: _compare(here, despite=5), "despite is a text"),
+    (lambda here: _compare(here, despite="moon"), "moon"),
+    (lambda here: _compare(here, quantile="0.9"), "quantile is a number"),
+    (lambda here: _compare(here, quantile=2), "2"),
+    (lambda here: _compare(here, least="2%"), "least is a number"),
+    (lambda here: _compare(here, margin=0), "margin is a percentage above 0"),
+    (lambda here: _compare(here, false_alarm=float("nan")), "false_alarm is a percentage"),
+    (lambda here: _accept("nowhere"), "no results folder"),
+    (lambda here: _accept(5), "folder is the name"),
+    (lambda here: _accept(here, here), "its own reference"),
+    (lambda here: _accept(here, limits="nowhere.toml"), "nowhere.toml"),
     (lambda here: _read(here).table(5), "'samples', not 5"),
 ]
 
@@ -162,6 +184,21 @@ def test_results_are_shown(folder: Path) -> None:
         assert words in results._repr_html_()
     assert [row.op for row in results.rows] == ["mpi.pingpong", "mpi.bcast"]
     assert str(results).startswith(results.headline[0])
+
+
+def test_folders_are_compared_as_the_command_does(folder: Path, tmp_path: Path) -> None:
+    """A folder and one in which all takes twice as long; `Results` stand for their folders."""
+    points = [replace(point, values=steady(2 * ns)) for point, ns in zip(_POINTS, (1e3, 5e3), strict=True)]
+    slow = write_folder(tmp_path / "slow", points, launches=3)
+    found = steelyard.compare(folder, steelyard.read(slow))
+    assert [round(one.ratio or 0.0) for one in found.points if one.bytes] == [2, 2]
+    assert {one.verdict for one in found.points} <= {"slower", "cannot tell"}
+
+
+def test_a_folder_of_another_plan_is_judged_by_what_it_has(folder: Path) -> None:
+    found = steelyard.accept(steelyard.read(folder))
+    assert found.verdict in ("well", "not well", "cannot tell")
+    assert found.verdict in {one.verdict for one in found.topics}
 
 
 def test_html_of_a_stranger_is_text(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.base.errors import InputError
-from steelyard.base.secret import MASK
 from steelyard.cli.compare import exit_code, of_quantile, question, write_junit
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
 from steelyard.cli.options import (
@@ -27,18 +25,15 @@ from steelyard.cli.options import (
 )
 from steelyard.cli.written import write_asked
 from steelyard.records.command_line import retyped
-from steelyard.records.results_folder import check_results_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from steelyard.judges.history.store import Night, Pool
+    from steelyard.judges.compare.answer import Question
+    from steelyard.judges.history.store import Pool
     from steelyard.judges.history.verdicts import Checked
-    from steelyard.records.campaign_file import PlannedPoint
-    from steelyard.results.row import Row
+    from steelyard.plan.plan import Plan
+    from steelyard.session.confirm import Turns
+    from steelyard.session.results import Results
 
-_LIBRARIES = ("LD_PRELOAD", "LD_LIBRARY_PATH")  # settings of a night by which libraries are replaced
-_OF_MPI = ("MPI", "MPI library", "mpiexec")  # settings of a night that identify its MPI
 EXAMPLES = {
     "check": (
         "steelyard check --history nights",
@@ -124,14 +119,21 @@ class CheckOptions:
 def check(options: CheckOptions) -> None:
     """Compare tonight with the nights before, and date what changed; or compare it with another build."""
     from steelyard.judges.history.verdicts import check_tonight
+    from steelyard.session.history import pool_nights
 
     asked = question(options.false_alarm, options.least, options.margin, options.quantile)
     if not options.nights:
         _check_without_history(options)
         return
-    pooled = _pool(options)
+    pooled = pool_nights(
+        options.nights,
+        options.tonight,
+        quantile=options.quantile,
+        since=options.since,
+        any_host=options.any_host,
+    )
     found, series = check_tonight(pooled, asked)
-    found = _confirm(options, pooled, found) if options.baseline else _with_command(found, pooled)
+    found = _confirmed(options, pooled, found, asked) if options.baseline else _with_command(found, pooled)
     if options.report is not None:
         from steelyard.judges.history.page import check_page
 
@@ -175,103 +177,34 @@ def _say_laid_out(sentence: str) -> None:
     print_laid_out(prose_text(sentence, paper()))
 
 
-def _pool(options: CheckOptions) -> Pool:
-    """Read the nights of the store; unreadable ones are left out, except tonight's."""
-    from steelyard.engines.cache import own_key
-    from steelyard.judges.history.digest import known_night
-    from steelyard.judges.history.store import folders_in, pool
-
-    folders = {path.resolve(): path for path in folders_in(options.nights)}
-    nights: dict[Path, Night] = {}
-    unread: list[tuple[str, str]] = []
-    key = own_key()
-    for real, folder in folders.items():
-        if options.tonight is not None and real == options.tonight.resolve():
-            continue
-        try:
-            nights[real] = known_night(folder, key, options.quantile)
-        except InputError as error:
-            unread.append((str(folder), str(error).partition(";")[0].removeprefix(f"{folder} ")))
-    if options.tonight is not None:
-        tonight = _night(options.tonight, options.quantile)
-    elif nights:
-        tonight = nights.pop(max(nights, key=lambda real: nights[real].began))
-    else:
-        raise InputError(f"no night can be read: {unread[0][0]}: {unread[0][1]}")
-    others = list(nights.values())
-    since = _since(options.since, (*others, tonight))
-    return pool(tonight, others, unread, any_host=options.any_host, since=since)
-
-
-def _night(folder: Path, quantile: float | None = None) -> Night:
-    """Find tonight by its name. Raises InputError."""
-    from steelyard.engines.cache import own_key
-    from steelyard.judges.history.digest import known_night
-
-    check_results_folder(folder)
-    return known_night(folder, own_key(), quantile)
-
-
-def _since(word: str | None, nights: tuple[Night, ...]) -> int:
-    """Find the begin of the named night, or of the day, in ns since 1970."""
-    if word is None:
-        return 0
-    for night in nights:
-        if word in (night.name, night.folder.name, str(night.folder)):
-            return night.began
-    try:
-        day = datetime.datetime.fromisoformat(word)
-    except ValueError:
-        raise InputError(
-            f"--since '{word}' is neither the name of a night nor a date such as 2026-11-20"
-        ) from None
-    return int((day if day.tzinfo else day.replace(tzinfo=datetime.UTC)).timestamp() * 1e9)
-
-
 def _with_command(found: Checked, pooled: Pool) -> Checked:
     """Add the command that would confirm what is suspected, if anything is, and the records tell what the
     night before was measured with and tonight was not.
     """
     from msgspec.structs import replace
 
+    from steelyard.session.history import build_of
+
     if not any(one.suspected for one in found.points):
         return found
     *_, before, tonight = pooled.nights
-    build = _build_of(before, tonight)
+    build = build_of(before, tonight)
     return found if build is None else replace(found, confirm=retyped(sys.argv[1:], baseline=build))
-
-
-def _build_of(before: Night, tonight: Night) -> str | None:
-    """Find what a night had and tonight has not, as --baseline takes it: a variable, an MPI; None for
-    neither.
-    """
-    from steelyard.judges.history.settings import is_variable
-
-    others = sorted(
-        name
-        for name in {*before.settings, *tonight.settings}
-        if is_variable(name) and MASK not in before.settings.get(name, "")
-    )
-    for name in (*_LIBRARIES, *others):
-        if before.settings.get(name) != tonight.settings.get(name):
-            return f"env.{name}={before.settings.get(name, '-')}"
-    launcher = before.settings.get("mpiexec", "")
-    if launcher != tonight.settings.get("mpiexec") and Path(launcher).is_file():
-        return launcher
-    return None
 
 
 def _check_without_history(options: CheckOptions) -> None:
     """Measure all of tonight again, by turns with the baseline, and compare; nothing is screened."""
     from steelyard.cli.compare import CompareOptions, compare
     from steelyard.results.load import load
+    from steelyard.session.confirm import measure_by_turns
+    from steelyard.session.history import read_night
 
     if options.baseline is None or options.tonight is None:
         raise InputError("check needs --history DIR, or --tonight DIR and --baseline; give one of these")
     if options.report is not None or options.since is not None:
         raise InputError("--report and --since need a history; give --history, or leave them out")
-    night = _night(options.tonight)
-    folder, _, factor = _measure_by_turns(options, night, load(night.folder).campaign.points)
+    night = read_night(options.tonight)
+    folder, _, factor = measure_by_turns(_turns(options), night, load(night.folder).campaign.points)
     compare(
         CompareOptions(
             folders=[folder],
@@ -287,96 +220,33 @@ def _check_without_history(options: CheckOptions) -> None:
     )
 
 
-def _measure_by_turns(
-    options: CheckOptions, night: Night, points: Sequence[PlannedPoint]
-) -> tuple[Path, Sequence[Row], str]:
-    """Measure test cases of a night again, by turns with the baseline: the folder, its rows, the factor."""
-    from msgspec.structs import replace
-
-    from steelyard.campaign.folder import default_folder
-    from steelyard.campaign.started import arm_line, started_by
-    from steelyard.cli.consent import ask_to_start
-    from steelyard.cli.measured import measured
-    from steelyard.judges.history.store import is_results
-    from steelyard.plan.again import plan_again
-    from steelyard.results.load import load
-
-    arms = _arms(options.baseline or "", night)
-    ((factor, _),) = arms.items()
-    plan = replace(
-        plan_again(load(night.folder).campaign, points, arms, options.launches),
-        time_budget=options.time_budget,
-    )
-    given = None if is_results(Path(options.baseline or "")) else arm_line(factor, arms[factor][0])
-    ask_to_start(night.folder, (line for line in started_by(plan) if line != given), options.yes)
-    folder = options.out or default_folder(plan)
-    results = measured(plan, folder)
-    tell(f"results: {folder}")
-    return folder, results.rows, factor
-
-
-def _confirm(options: CheckOptions, pooled: Pool, found: Checked) -> Checked:
-    """Measure what is suspected again, by turns with the baseline; this alone decides slower or faster."""
-    from steelyard.judges.compare.arms import rivals_by
-    from steelyard.judges.compare.verdicts import compare
-    from steelyard.judges.history.verdicts import with_confirmed
-    from steelyard.records.campaign_file import read_campaign
-    from steelyard.results.key import RowKey, key_of
-    from steelyard.results.load import load
-    from steelyard.results.quantiles import rows_at
+def _confirmed(options: CheckOptions, pooled: Pool, found: Checked, asked: Question) -> Checked:
+    """Measure what is suspected again, if anything is."""
+    from steelyard.session.confirm import confirm, suspects_of
 
     night = pooled.nights[-1]
-    suspects = {one.point_b for one in found.points if one.suspected}
-    points = [point for point in load(night.folder).campaign.points if point.point in suspects]
+    points = suspects_of(night, found)
     if not points:
         tell("nothing is suspected, so nothing is measured again")
         return found
-    folder, rows, factor = _measure_by_turns(options, night, points)
-    if options.quantile is not None:
-        rows = rows_at(load(folder), options.quantile)
-    asked = question(options.false_alarm, options.least, options.margin, options.quantile)
-    said = compare(rivals_by(rows, factor, looks=read_campaign(folder).looks), True, asked)
-    keys: dict[int | None, RowKey | None] = {row.point: key_of(row, ("mpi", factor)) for row in rows}
-    tonight: dict[RowKey | None, int] = {
-        key_of(row, ("mpi", factor)): row.point for row in night.rows if row.point in suspects
-    }
-    known = {tonight[keys[one.point_a]]: one for one in said.points if keys.get(one.point_a) in tonight}
-    return with_confirmed(found, said.promise, known)
+    return confirm(_turns(options), night, points, found, asked)
 
 
-def _arms(baseline: str, night: Night) -> dict[str, tuple[str, ...]]:
-    """Make arms of the baseline and of tonight's build. Raises InputError."""
-    from steelyard.judges.history.store import is_results
-    from steelyard.plan.arms import USUAL
-    from steelyard.results.load import load
+def _turns(options: CheckOptions) -> Turns:
+    from steelyard.cli.consent import ask_to_start
+    from steelyard.cli.measured import measured
+    from steelyard.session.confirm import Turns
 
-    if is_results(Path(baseline)):
-        before = _night(Path(baseline))
-        build = _build_of(before, night)
-        if build is None:
-            mpi = before.settings.get("MPI", "no MPI")
-            why = (
-                f"was measured with {mpi}, which is no longer there"
-                if any(before.settings.get(name) != night.settings.get(name) for name in _OF_MPI)
-                else "was measured with tonight's MPI, LD_PRELOAD and LD_LIBRARY_PATH, as its records say"
-            )
-            raise InputError(f"--baseline {baseline} {why}; give the path of the build that was replaced")
-        baseline = build
-    if Path(baseline).name.startswith("steelyard-"):
-        files = load(night.folder).files
-        engines = {file.job.engine for file in files if file.job.mpi}
-        theirs = engines.pop() if len(engines) == 1 else ""
-        return {"engine": (baseline, theirs if Path(theirs).is_file() else USUAL)}
-    if baseline.startswith("env."):
-        name, equals, value = baseline.removeprefix("env.").partition("=")
-        if not equals or not name or not value:
-            raise InputError(
-                f"--baseline {baseline} is not of the form env.NAME=VALUE; '-' is for a variable unset"
-            )
-        return {f"env.{name}": (value, night.settings.get(name, "-"))}
-    launcher = night.settings.get("mpiexec")
-    if launcher is None or " and " in launcher:
-        raise InputError(
-            "--baseline needs a night of one MPI; compare others as in steelyard run --arms mpi=openmpi,mpich"
-        )
-    return {"mpi": (baseline, launcher)}
+    def measure(plan: Plan, folder: Path) -> Results:
+        results = measured(plan, folder)
+        tell(f"results: {folder}")
+        return results
+
+    return Turns(
+        options.baseline or "",
+        options.launches,
+        options.time_budget,
+        options.out,
+        measure,
+        lambda folder, lines: ask_to_start(folder, lines, options.yes),
+    )

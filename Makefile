@@ -63,8 +63,10 @@ check: $(VENV)/installed-dev
 test test-all: ready-to-test
 	@$(MAKE) --no-print-directory -j 2 types py$@
 
-# A worker for what wants the cores, one for what waits, one for the rest.
-PYTEST = $(BIN)/pytest -n 3 --dist loadgroup
+# A worker for what wants the cores, one for what waits, one for the rest. Each reads all tests: what pytest makes of them
+# is kept, also where Python is told to write no bytecode, or it takes each of them twice as long.
+KEPT = PYTHONDONTWRITEBYTECODE= $(BIN)/pytest
+PYTEST = $(KEPT) -n 3 --dist loadgroup
 pytest:
 	$(PYTEST) -m 'not network and not further'
 
@@ -77,7 +79,12 @@ AT_ONCE = --no-print-directory --output-sync -j 3
 # Headers come before the engine that is built with them.
 ready-to-test:
 	@$(MAKE) $(AT_ONCE) headers $(BIN)/python
-	@$(MAKE) $(AT_ONCE) browser $(VENV)/installed-dev sanitized style ctest
+	@$(MAKE) $(AT_ONCE) browser $(VENV)/installed-dev sanitized style ctest $(VENV)/collected
+
+# Once, before three workers read them at the same time; what is wrong with them pytest says.
+$(VENV)/collected: | $(VENV)/installed-dev
+	-@$(KEPT) -q --collect-only >/dev/null 2>&1
+	@touch $@
 
 ctest: $(VENV)/installed-dev
 	ctest --test-dir $(TESTS_IN_C) --parallel 2 --output-on-failure --no-tests=error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import itertools
 import os
@@ -29,8 +30,14 @@ CORES = 8
 
 def import_all() -> None:
     """All of the package: a module that a command imports later would take, and keep, what stands instead."""
-    for module in pkgutil.walk_packages(steelyard_package.__path__, f"{steelyard_package.__name__}."):
-        importlib.import_module(module.name)
+    for name in _module_names():
+        importlib.import_module(name)
+
+
+@functools.cache
+def _module_names() -> tuple[str, ...]:
+    prefix = f"{steelyard_package.__name__}."
+    return tuple(module.name for module in pkgutil.walk_packages(steelyard_package.__path__, prefix))
 
 
 def instead(monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any], other: Callable[..., Any]) -> None:
@@ -91,6 +98,10 @@ def missing_mpi(words: list[str]) -> str | None:
 
 def added_by_the_page(command: Snippet) -> str | None:
     """A word of the command that code on the same page gives a name to: `.name = "spaced"`."""
-    code = (snippet.text for snippet in snippets() if (snippet.page, snippet.kind) == (command.page, "c"))
-    names = {name for text in code for name in re.findall(r'\.name = "([\w-]+)"', text)}
-    return next((word for word in words_of(command) if word in names), None)
+    return next((word for word in words_of(command) if word in _names_added(command.page)), None)
+
+
+@functools.cache
+def _names_added(page: str) -> frozenset[str]:
+    code = (snippet.text for snippet in snippets() if (snippet.page, snippet.kind) == (page, "c"))
+    return frozenset(name for text in code for name in re.findall(r'\.name = "([\w-]+)"', text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 from collections.abc import Callable, Sequence
@@ -36,6 +37,7 @@ _PLATFORM = """<?xml version='1.0'?>
 """
 
 
+@functools.cache
 def scripts() -> dict[str, list[Snippet]]:
     """What is to be typed on each page, in its order: commands, code, and files, whose kind is their name."""
     found = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in page_files()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 from collections.abc import Iterator
@@ -35,13 +36,14 @@ def page_files() -> list[Path]:
     return sorted(path for path in found if path.name != "CHANGELOG.md")  # which tells of what was
 
 
-def snippets() -> list[Snippet]:
+@functools.cache
+def snippets() -> tuple[Snippet, ...]:
     """All of all pages."""
-    return [
+    return tuple(
         snippet
         for path in page_files()
         for snippet in snippets_of(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
-    ]
+    )
 
 
 def snippets_of(page: str, text: str) -> Iterator[Snippet]:
@@ -54,9 +56,10 @@ def snippets_of(page: str, text: str) -> Iterator[Snippet]:
             yield Snippet(page, number, "span", match[1].replace("\\|", "|"))
 
 
-def commands(program: str) -> list[Snippet]:
+@functools.cache
+def commands(program: str) -> tuple[Snippet, ...]:
     """The command lines of all pages that start with this word."""
-    return [line for snippet in snippets() for line in command_lines(snippet, program)]
+    return tuple(line for snippet in snippets() for line in command_lines(snippet, program))
 
 
 def command_lines(snippet: Snippet, program: str) -> Iterator[Snippet]:

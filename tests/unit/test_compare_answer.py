@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from further import further
 from steelyard.judges.compare.answer import (
     CANNOT_TELL,
     FASTER,
@@ -103,7 +104,7 @@ def test_no_number_of_launches_is_named_where_none_helps() -> None:
     assert answer(alike, _ASKED).why == "pairs next to each other are alike"
 
 
-@pytest.mark.parametrize(("truth", "cases"), [(0.0, 1), (0.03, 3), (0.05, 1)])
+@pytest.mark.parametrize(("truth", "cases"), [(0.0, 1), further(0.03, 3), (0.05, 1)])
 def test_the_launches_that_are_named_decide_in_most_comparisons(truth: float, cases: int) -> None:
     """3 % is the hardest: between nothing and the margin. 80 % are promised, for a campaign that grows by the
     named launches and for a new one of as many.

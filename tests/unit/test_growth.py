@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from further import further
 from macro_rows import row
 from steelyard.analyses.growth.model import Growth, growths_of
 from steelyard.analyses.growth.normal_form import fit_normal_form, predict
@@ -64,7 +65,7 @@ def test_an_interval_of_noisy_times_holds_the_truth(name: str) -> None:
 @pytest.mark.parametrize(
     "true", [lambda p: 100 + 40 * min(p, 32), lambda p: 5000 * p / (p + 16)], ids=["ends at 32", "slows down"]
 )
-@pytest.mark.parametrize("count", [32, 64])
+@pytest.mark.parametrize("count", [32, further(64)])
 def test_an_interval_holds_growth_that_ends_beyond_the_ranks(
     true: Callable[[float], float], count: int
 ) -> None:

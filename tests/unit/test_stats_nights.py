@@ -185,7 +185,7 @@ def _series(rng: np.random.Generator, nights: int, columns: int, kind: str) -> T
 
 
 @pytest.mark.parametrize("kind", ["alike", "differ", "tails"])
-@pytest.mark.parametrize("before", [3, 5])
+@pytest.mark.parametrize("before", [3, further(5)])
 def test_few_nights_do_not_alarm(kind: str, before: int) -> None:
     """100 tables of 20 series at 1 % each: 8 or more have a probability below 0.0001 (binomial).
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from further import further
 from steelyard.stats.paired_permutation import GAPS, compare_arms, least_pairs, level_modes, modes_of
 from steelyard.stats.unpaired import compare_sittings
 
@@ -83,7 +84,7 @@ def test_the_same_test_is_worthless_without_turns() -> None:
 
 @pytest.mark.parametrize(
     ("world", "cv", "pairs", "effect", "least"),
-    [("", 0.01, 8, 0.05, 0.85), ("", 0.03, 12, 0.10, 0.8), ("modes", 0.01, 14, 0.05, 0.8)],
+    [("", 0.01, 8, 0.05, 0.85), further("", 0.03, 12, 0.10, 0.8), ("modes", 0.01, 14, 0.05, 0.8)],
 )
 def test_a_slow_down_is_found(world: str, cv: float, pairs: int, effect: float, least: float) -> None:
     """The powers of 100 test cases that the method was designed for are 100, 90 and 90 %; in one comparison
@@ -143,7 +144,7 @@ def _lasting(rng: np.random.Generator, pairs: int, columns: int, stays: float) -
     return values
 
 
-@pytest.mark.parametrize("stays", [0.4, 0.8])
+@pytest.mark.parametrize("stays", [further(0.4), 0.8])
 def test_arms_that_drift_by_themselves_are_not_told(stays: float) -> None:
     """Without a look at the order of pairs, 22 and 95 % of such comparisons of equals alarm."""
     alarms, seen = 0, 0

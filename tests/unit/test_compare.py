@@ -283,6 +283,16 @@ def test_a_parameter_that_an_older_engine_does_not_have_parts_nothing(
             rivals_of(folders)
 
 
+def test_the_parameter_that_folders_do_not_share_is_named() -> None:
+    """What OSU measures has another type than what we measure by default."""
+    folders = {
+        "osu": [_row("a-1", 8, [1.0, 2.0], params={"type": "char", "operator": "sum"})],
+        "ours": [_row("a-1", 8, [1.0, 2.0], params={"type": "double", "operator": "sum", "later": 1})],
+    }
+    with pytest.raises(InputError, match=r"in common: other values of type \(char against double\); compare"):
+        rivals_of(folders)
+
+
 def test_bad_folders_are_told_in_a_sentence(tmp_path: Path) -> None:
     good = _made(tmp_path / "good")
     (tmp_path / "empty").mkdir()

@@ -180,7 +180,13 @@ _SHOWN = 3  # values of a folder
 
 def _apart(folders: Mapping[str, Sequence[Row]]) -> str:
     """Write `: other sizes (8 B against 64 B); compare ...`, if no row of the others has it."""
-    for words, value in _APART.items():
+    each_has = [dict.fromkeys(name for row in rows for name in row.params) for rows in folders.values()]
+    params = {
+        f"values of {name}": _value_of(name)
+        for name in each_has[0]
+        if all(name in has for has in each_has)  # older records lack later parameters
+    }
+    for words, value in {**_APART, **params}.items():
         each = [list(dict.fromkeys(map(value, rows))) for rows in folders.values()]
         if not set(each[0]).intersection(*each[1:]):
             texts = (
@@ -193,3 +199,7 @@ def _apart(folders: Mapping[str, Sequence[Row]]) -> str:
             )
             return f": other {words} ({' against '.join(texts)}){how}"
     return "; compare folders of the same plan"
+
+
+def _value_of(param: str) -> Callable[[Row], str]:
+    return lambda row: str(row.params.get(param, "none"))

@@ -53,9 +53,11 @@ def _messages() -> Iterator[Like]:
         yield Like(f"osu_{name}", f"mpi.{op}", _P2P, theirs=_WINDOW)
         yield Like(f"osu_{name}_persistent", f"mpi.{op}", _P2P, _PERSISTENT, theirs=_WINDOW)
     pairs = "pairs are i and i+P/2; the slowest pair's time stands for all"
-    forked = f"{pairs}; ranks in place of two forked processes"
+    barrier = "the original has a barrier before each round trip, as --method library-barrier has here"
+    fresh = f"{pairs}; {barrier}"
+    forked = f"{fresh}; ranks in place of two forked processes"
     pingpong: LikeParams = {"kind": "pingpong"}
-    yield Like("osu_multi_lat", "mpi.pattern.bisection", _P2P, pingpong, pairs, theirs=_LATENCY)
+    yield Like("osu_multi_lat", "mpi.pattern.bisection", _P2P, pingpong, fresh, theirs=_LATENCY)
     yield Like("osu_latency_mp", "mpi.pattern.bisection", _P2P, pingpong, forked, theirs=_LATENCY)
     window: LikeParams = {"kind": "window"}
     rate = Like("osu_mbw_mr", "mpi.pattern.bisection", _P2P, window, pairs, theirs=_WINDOW)

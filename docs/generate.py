@@ -1,6 +1,6 @@
 """Writes reference/ops.md, like.md and the options of cli.md.
 
-`steelyard-mpi describe | .venv/bin/python docs/generate.py`
+`{ steelyard-mpi describe; steelyard-shmem describe; } | .venv/bin/python docs/generate.py`
 """
 
 import sys
@@ -24,7 +24,8 @@ HEAD = """# Ops, methods, stop rules, clocks
 engine and run
 
 ```
-$(.venv/bin/steelyard mpi build embedded) describe | .venv/bin/python docs/generate.py
+for mpi in embedded oshmem; do $(.venv/bin/steelyard mpi build $mpi) describe; done |
+    .venv/bin/python docs/generate.py
 ```
 
 The size of an op is the size of one message; the size of a collective is that of one block. Values are in ns
@@ -70,6 +71,14 @@ def page(description: Description) -> str:
     limits = [(f"`{name}`", words, str(getattr(description.limits, name))) for name, words in LIMITS.items()]
     lines += ["", "## Limits\n", LIMITS_HEAD, *table(("limit", "the most", "value"), limits)]
     return "\n".join(lines) + "\n"
+
+
+def merged(engines: Sequence[Description]) -> Description:
+    """The first engine's description, followed by the ops that only later ones have."""
+    ops: dict[str, Op] = {}
+    for one in engines:
+        ops |= {op.name: op for op in one.ops if op.name not in ops}
+    return msgspec.structs.replace(engines[0], ops=tuple(ops.values()))
 
 
 def op_rows(ops: Sequence[Op]) -> list[tuple[str, ...]]:
@@ -141,7 +150,7 @@ def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[st
 
 
 if __name__ == "__main__":
-    description = msgspec.json.decode(sys.stdin.buffer.read(), type=Description)
+    description = merged(msgspec.json.Decoder(Description).decode_lines(sys.stdin.buffer.read()))
     PAGE.write_text(page(description), encoding="utf-8")
     PAGE.with_name("like.md").write_text(like_page(), encoding="utf-8")
     cli = PAGE.with_name("cli.md")

@@ -71,6 +71,10 @@ static const struct op_family *const families[] = {
     &mpi_overlap_coll_ops,
     &mpi_overlap_nbr_ops,
 #endif
+#if STEELYARD_SHMEM
+    &shmem_rma_ops,
+    &shmem_atomic_ops,
+#endif
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };
 

@@ -22,4 +22,7 @@ extern const struct op_family mpi_comm_ops, mpi_dynamic_ops, mpi_win_ops, mpi_lo
     mpi_mt_ops, mpi_mt_serve_ops, mpi_mt_short_ops;
 extern const struct op_family mpi_overlap_p2p_ops, mpi_overlap_coll_ops, mpi_overlap_nbr_ops;
 
+/* In steelyard-shmem only. */
+extern const struct op_family shmem_rma_ops, shmem_atomic_ops;
+
 #endif

@@ -5,7 +5,6 @@
 
 #include "base/err.h"
 #include "base/json.h"
-#include "base/wait.h"
 #include "team/hosts.h"
 
 #include <stdbool.h>
@@ -87,22 +86,32 @@ static int64_t monotonic_ns(void)
 
 /* ---- symmetric memory -------------------------------------------------------------------------------- */
 
-/* The variables that set the size of the heap: of OpenSHMEM 1.4, and of Open MPI before that. */
-static const char *const heap_variables[] = {"SHMEM_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE"};
+/* The size of the heap: the variable that sets it, and what it is without. */
+static const struct heap {
+    const char *vendor, *variable, *usual;
+} heaps[] = {{"open-mpi", "SHMEM_SYMMETRIC_HEAP_SIZE", "256M"},
+             {"", "SHMEM_SYMMETRIC_SIZE", "the library's own"}}; /* OpenSHMEM 1.4, section 7 */
+
+static const struct heap *heap_of_library(void)
+{
+    const struct heap *heap = heaps;
+    while (!strstr(SHMEM_VENDOR_STRING, heap->vendor))
+        ++heap;
+    return heap;
+}
 
 static const char *heap_size(void)
 {
-    const char *first = getenv(heap_variables[0]);
-    return first ? first : getenv(heap_variables[1]);
+    return getenv(heap_of_library()->variable);
 }
 
 static int heap_too_small(size_t bytes)
 {
-    const char *size = heap_size();
+    const struct heap *heap = heap_of_library();
     return err_say(ERR_NOMEM,
                    "the symmetric heap has no room for %zu bytes: its size is %s; set %s to more, as in "
                    "--env %s=2G",
-                   bytes, size ? size : "the library's own", heap_variables[0], heap_variables[0]);
+                   bytes, heap_size() ? heap_size() : heap->usual, heap->variable, heap->variable);
 }
 
 int team_symmetric(const struct team *team, size_t bytes, void **memory)
@@ -194,12 +203,11 @@ static uint64_t flag_after(uint64_t flag, size_t bytes)
     return (number_of(flag) + 1) << NUMBER_SHIFT | (uint64_t)bytes;
 }
 
-/* Until the flag is another than `old`. The library is asked, for it may have to bring the message. */
+/* Until the flag is another than `old`. By the library's own wait, for it may have to bring what others put:
+ * Open MPI's shmem_test never does. */
 static void await_change(uint64_t *flag, uint64_t old)
 {
-    int looks = 0;
-    while (!shmem_uint64_test(flag, SHMEM_CMP_NE, old))
-        wait_a_little(&looks);
+    shmem_uint64_wait_until(flag, SHMEM_CMP_NE, old);
 }
 
 int team_send(const struct team *team, int to, const void *data, size_t bytes)

@@ -1,20 +1,34 @@
-"""OpenSHMEM: its engine and team, with what is found on this machine."""
+"""OpenSHMEM: its engine, team and ops, with what is found on this machine."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ends import all_are_right, ends_of
+from further import further
 from points import measure
+from preloaded import build_preloaded
 from steelyard.base.errors import InputError
-from steelyard.engines.build import Engine, mpi_engine
+from steelyard.engines.build import Engine, describe, mpi_engine
+from steelyard.engines.description import Op
 from steelyard.engines.shmem import choose_shmem
 from steelyard.records.schema import Launch
 
+_FAULTS = Path(__file__).parents[1] / "data" / "shmem_faults.c"
+_SIZES = (8, 40, 8192)
+# What Open MPI 4.1 does wrong (docs/ops/openshmem.md): (the end of an op's name, a word of its line).
+_BROKEN = {
+    "openmpi": (
+        *((f"atomic_fetch_{name}", "") for name in ("and", "or", "xor")),
+        *(("atomic_compare_swap", f"type={word} ") for word in ("int", "uint")),
+    )
+}
 
-@pytest.fixture(autouse=True)
+
+@pytest.fixture
 def shmem(monkeypatch: pytest.MonkeyPatch) -> Engine:
     """The engine for this machine's OpenSHMEM. Open MPI's crashes at its end with the component uct."""
     monkeypatch.setenv("OMPI_MCA_btl", "^uct")
@@ -24,7 +38,48 @@ def shmem(monkeypatch: pytest.MonkeyPatch) -> Engine:
         pytest.skip(str(why))
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
+def _lines(op: Op, threads: int, most: int) -> Iterator[str]:
+    """So many test cases of an op that each word of each parameter is in one of them, or the first `most`."""
+    worded = [row for row in op.params if row.words and row.name not in ("pages", "check")]
+    counted = "".join(f" {row.name}=3" for row in op.params if row.name == "calls")
+    for case in range(min(most, max((len(row.words) for row in worded), default=1))):
+        words = "".join(
+            f" {row.name}={row.words[(case + turn) % len(row.words)]}" for turn, row in enumerate(worded)
+        )
+        size = f" bytes={_SIZES[case % len(_SIZES)]}" if op.sized else ""
+        ranks = f"op={op.name} threads={threads}{size}{counted}{words} "
+        yield f"{ranks} method=batch reps=2 rule=fixed count=2"
+
+
+def _cases(shmem: Engine, threads: int, most: int) -> list[str]:
+    assert shmem.mpi is not None
+    broken = _BROKEN.get(shmem.mpi.family, ())
+    ops = [op for op in describe(shmem).ops if op.name.startswith("shmem.") and op.available]
+    return [
+        line
+        for op in ops
+        if threads == 1 or op.max_threads == 0
+        for line in _lines(op, threads, most)
+        if not any(op.name.endswith(name) and word in line for name, word in broken)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "threads", "most"),
+    [
+        (2, 1, 1),
+        (2, 2, 1),
+        *(further(*case, 99) for case in ((2, 1), (3, 1), (4, 1), (8, 1), (2, 2), (2, 4))),
+    ],
+)
+def test_ops_are_right(shmem: Engine, tmp_path: Path, ranks: int, threads: int, most: int) -> None:
+    lines = _cases(shmem, threads, most)
+    assert len(lines) > 30
+    records = measure(shmem, ranks, threads, lines, tmp_path / "x.jsonl")
+    all_are_right(lines, ends_of(records, len(lines)))
+
+
+@pytest.mark.parametrize("ranks", [2, further(3), further(8)])
 def test_methods_line_up_ranks_of_openshmem(shmem: Engine, tmp_path: Path, ranks: int) -> None:
     """Messages longer than a slot go with `keep`, which gathers all ranks' timestamps."""
     lines = [f"op=self.spin method={method} rule=fixed count=600" for method in ("batch", "barrier")]
@@ -34,3 +89,31 @@ def test_methods_line_up_ranks_of_openshmem(shmem: Engine, tmp_path: Path, ranks
     assert (launch.engine, launch.ranks, launch.mpi) == ("shmem", ranks, None)
     assert launch.shmem is not None
     assert launch.shmem.thread_level in ("single", "multiple")
+
+
+def test_faults_are_named(shmem: Engine, tmp_path: Path) -> None:
+    """Those of tests/data/shmem_faults.c; a put of another size is right."""
+    words = {
+        "shmem.put bytes=100": "wrong: rank 1: byte 50 of block 0 from rank 0 is ",
+        "shmem.put bytes=101": "wrong: rank 1: byte 0 of block 0 from rank 0 is 0xa5",
+        "shmem.put bytes=102": "wrong: rank 1: byte 0 of block 0 from rank 0 is 0xa5",
+        "shmem.atomic_add calls=7": "wrong: rank 1: the number is 0x",
+    }
+    lines = [f"op={line} method=batch reps=2 rule=fixed count=2" for line in (*words, "shmem.put bytes=103")]
+    before = ("env", f"LD_PRELOAD={build_preloaded(shmem, _FAULTS, tmp_path)}")
+    *wrong, right = ends_of(measure(shmem, 2, 1, lines, tmp_path / "x.jsonl", before), len(lines))
+    for end, sentence in zip(wrong, words.values(), strict=True):
+        assert (end.status, (end.why or "").startswith(sentence)) == ("failed", True), end.why
+    assert (right.status, right.verified) == ("ok", True)
+
+
+def test_a_heap_that_is_too_small_is_told(
+    shmem: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SHMEM_SYMMETRIC_HEAP_SIZE", "SHMEM_SYMMETRIC_SIZE"):
+        monkeypatch.setenv(name, "16M")
+    lines = [f"op=shmem.put bytes={size} method=batch reps=1 rule=fixed count=1" for size in (1 << 26, 8)]
+    large, small = ends_of(measure(shmem, 2, 1, lines, tmp_path / "x.jsonl"), len(lines))
+    assert large.status == "skipped"
+    assert "its size is 16M; set SHMEM_SYMMETRIC_" in (large.why or "")
+    assert small.status == "ok"

@@ -75,3 +75,9 @@ def test_a_family_has_one_table_wherever_its_ops_stand(generate: ModuleType) -> 
     )
     assert page.count("## f\n") == 1
     assert page.index("`c`") < page.index("## g\n")
+
+
+def test_ops_that_only_another_engine_has_follow(generate: ModuleType) -> None:
+    first = Description("mpi", "1", (_op("a"), _op("b", size="8")), (), ())
+    merged = generate.merged([first, Description("shmem", "1", (_op("b"), _op("c")), (), ())])
+    assert [(op.name, op.sized) for op in merged.ops] == [("a", False), ("b", True), ("c", False)]

@@ -21,6 +21,7 @@ from steelyard.cli.options import JsonFlag, listed
 from steelyard.engines.build import describe, mpi_engine, ready_mpi_engine, solo_engine
 from steelyard.engines.description import Description, Op, Param
 from steelyard.engines.mpi import choose_mpi, find_mpis
+from steelyard.engines.shmem import find_shmems
 from steelyard.plan.like import known_as
 from steelyard.plan.plan import nearest, read_plan
 from steelyard.plan.shipped import shipped_plans
@@ -137,6 +138,9 @@ def read_catalogue(mpis: Sequence[str]) -> tuple[Catalogue, str | None]:
         if mpis:
             raise
         problem = str(error)
+    for shmem in () if mpis else find_shmems()[:1]:
+        if (engine := ready_mpi_engine(shmem)) is not None:
+            described[shmem.name] = describe(engine)
     all_ops = {op.name: op for one in (*described.values(), solo) for op in one.ops}
     ops = {op.name: op for one in (*described.values(), solo) for op in one.ops if op.available}
     lacks: dict[str, dict[str, str]] = {}

@@ -19,6 +19,7 @@ from commands import steelyard_of
 from made_plans import Report, made_report
 from steelyard.base.errors import InputError
 from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
+from toy_engine import toy as toy
 
 # The same examples each time, however slow the machine: no test fails by chance.
 hypothesis.settings.register_profile(

@@ -6,15 +6,12 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import pytest
 
-import steelyard.engines.build as module
 import steelyard.engines.compile as compile_module
-from further import further
 from scripts import script
 from steelyard import __version__
 from steelyard.base.errors import InputError, MeasurementError
@@ -28,49 +25,7 @@ from steelyard.engines.build import (
 from steelyard.engines.compile import Kind, build_commands, engine_sources
 from steelyard.engines.mpi import Mpi
 from steelyard.system.process import run
-
-_MAIN = """
-#include <stdio.h>
-#include "base/version.h"
-#include "team/team.h"
-int main(void)
-{
-    printf("{\\"engine\\":\\"%s\\",\\"version\\":\\"%s\\",", team_kind(), version());
-    puts("\\"ops\\":[],\\"methods\\":[],\\"stop_rules\\":[]}");
-    return 0;
-}
-"""
-_FILES = {
-    "main.c": _MAIN,
-    "base/version.h": "const char *version(void);",
-    "base/version.c": '#include "base/version.h"\nconst char *version(void) { return STEELYARD_VERSION; }',
-    "team/team.h": "const char *team_kind(void);",
-    "team/team_solo.c": '#include "team/team.h"\nconst char *team_kind(void) { return "solo"; }',
-    "team/team_mpi.c": '#include "team/team.h"\n#include <mpi.h>\n'
-    'const char *team_kind(void) { return MPI_VERSION && STEELYARD_MPI ? "mpi" : ""; }',
-    "team/team_shmem.c": "#include <shmem.h>",
-    "team/disseminate.c": "int disseminate(void); int disseminate(void) { return 0; }",
-    "ops/shmem/put.c": "#include <shmem.h>",
-    "ops/mpi/p2p/pair.c": "#include <mpi.h>\nint p2p(void); int p2p(void) { return MPI_VERSION; }",
-    "ops/mpi/self.c": "#include <mpi.h>\nint self(void); int self(void) { return MPI_VERSION; }",
-    "comm/comm_mpi.c": "#include <mpi.h>\nint comm(void); int comm(void) { return MPI_VERSION; }",
-}
-
-
-@pytest.fixture
-def toy(tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An engine of a few lines, built by the real rule and flags; no prebuilt one, an empty cache."""
-    folder = tmp_path / "engine"
-    for name, text in _FILES.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text + "\n")
-    shutil.copy(engine_folder() / "build.json", folder)
-    monkeypatch.setattr(module, "engine_folder", lambda: folder)
-    monkeypatch.setattr(module, "scripts_folder", lambda: tmp_path / "bin")
-    monkeypatch.setattr(module, "_installed_folder", lambda: tmp_path / "installed")
-    shutil.copytree(folder, tmp_path / "installed")
-    (tmp_path / "installed" / "libraries.txt").write_text("libfabric\nucx\n")
-    return folder
+from toy_engine import TOY_FILES
 
 
 def _names(folder: Path, kind: Kind) -> set[str]:
@@ -82,7 +37,7 @@ def test_each_engine_has_its_sources(toy: Path) -> None:
     both = {"main.c", "base/version.c"}
     assert _names(toy, "solo") == both | {"team/team_solo.c", "team/disseminate.c"}
     assert _names(toy, "shmem") == both | {"team/team_shmem.c", "team/disseminate.c", "ops/shmem/put.c"}
-    of_mpi = {name for name in _FILES if name.endswith(".c") and ("_mpi.c" in name or "ops/mpi/" in name)}
+    of_mpi = {name for name in TOY_FILES if name.endswith(".c") and ("_mpi.c" in name or "ops/mpi/" in name)}
     assert _names(toy, "mpi") == both | of_mpi
 
 
@@ -175,7 +130,7 @@ def test_the_common_part_of_the_installation_is_used_where_it_is_the_same(
     (tmp_path / "installed" / "common.txt").write_text(version.format(name=name, release=release) + "\n")
     (tmp_path / "bin").mkdir()
     shutil.copy(made, tmp_path / "bin" / "steelyard-solo")
-    (toy / "base" / "version.h").write_text(_FILES["base/version.h"] + added + "\n")
+    (toy / "base" / "version.h").write_text(TOY_FILES["base/version.h"] + added + "\n")
     wrapper = _wrapper(tmp_path / "mpi", compiler)
     assert describe(mpi_engine(_mpi(abi=False, mpicc=wrapper))).engine == "mpi"
     assert len([*own_cache.glob("engines/*/common.o")]) == (0 if used else 1)
@@ -369,44 +324,6 @@ def test_cmake_builds_the_same(tmp_path: Path, kind: Kind) -> None:
             unasked = {"-DSTEELYARD_MPI=1"} if is_common else set()
             assert theirs - {"-o", "-c", "-I/fake/include"} == flags - unasked
     assert compiled == {word for command in ours for word in command if word.endswith(".c")}
-
-
-def _cut(engine: Path) -> None:
-    engine.write_bytes(engine.read_bytes()[:1000])
-
-
-def _replace_by_a_folder(engine: Path) -> None:
-    engine.unlink()
-    engine.mkdir()
-
-
-def _say_nothing(engine: Path) -> None:
-    script(engine, "echo '{}'")
-
-
-@pytest.mark.parametrize("damage", [_cut, _replace_by_a_folder, _say_nothing, Path.unlink])
-@pytest.mark.parametrize("of_common", [False, further(True)])
-def test_a_damaged_engine_is_built_again(
-    toy: Path, own_cache: Path, compiler: str, damage: Callable[[Path], object], of_common: bool
-) -> None:
-    path = Path(solo_engine().path)
-    whole = path.read_bytes()
-    damage(path)
-    if of_common:
-        (common,) = own_cache.glob("engines/*/common.o")
-        damage(common)
-    assert solo_engine().path == str(path)
-    assert path.read_bytes() == whole
-    assert describe(solo_engine()).engine == "solo"
-
-
-def test_what_a_killed_build_left_is_removed(toy: Path, compiler: str) -> None:
-    path = Path(solo_engine().path)
-    (path.parent / ".new-killed").mkdir()
-    (path.parent / ".new-killed" / "half.o").write_bytes(b"half")
-    path.unlink()
-    solo_engine()
-    assert _kept(solo_engine()) == {"steelyard-solo", "build.log", "sha256", ".lock"}
 
 
 def test_what_a_wrapper_adds_is_compiled_in() -> None:

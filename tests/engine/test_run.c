@@ -224,7 +224,7 @@ static void check_checks(void)
     CHECK(strcmp(k.status, "ok") == 0 && w.checks == 3); /* of the first two repetitions, and at the end */
 }
 
-int main(void)
+static void check_reps(void)
 {
     /* batch: so many repetitions that the clock's 20 ns and tick of 10 are a thousandth: 30 us, 300 of them.
      */
@@ -242,6 +242,13 @@ int main(void)
 
     /* Every repetition is in an observation or counted as warm-up; 20 of them and a millisecond at least. */
     CHECK(w.reps == 3000 + k.warm_up_reps && k.warm_up_reps > 1000000 / REP_NS);
+}
+
+static void check_warm_up(void)
+{
+    struct world w;
+    struct kept k;
+
     w = (struct world){.class = OP_COLLECTIVE};
     k = measure(&w, "rule=fixed count=100 method=epoch", NULL, 0);
     CHECK(w.reps == 100 + k.warm_up_reps);
@@ -261,8 +268,12 @@ int main(void)
     /* For tests of answers, as briefly as the method allows. */
     w = (struct world){.halving = 1000};
     CHECK(measure(&w, "rule=fixed count=5 method=barrier warm_up=brief", NULL, 0).warm_up_reps == 20);
-    check_pilot();
-    check_checks();
+}
+
+static void check_methods(void)
+{
+    struct world w;
+    struct kept k;
 
     /* median, on what never varies: the fewest observations for the least time of 20 ms. */
     w = (struct world){0};
@@ -290,6 +301,12 @@ int main(void)
     w = (struct world){.class = OP_COLLECTIVE, .flow = FLOW_OUT};
     k = measure(&w, "method=ack", NULL, 0);
     CHECK(strcmp(k.status, "skipped") == 0 && strstr(k.why, "the method ack needs 2 ranks, there is 1"));
+}
+
+static void check_failures(void)
+{
+    struct world w;
+    struct kept k;
 
     /* A clock that jumps back by 20 ms every 50 ms ends the point at once; what was seen is kept, and counts
      * as rejected. */
@@ -320,5 +337,15 @@ int main(void)
     w = (struct world){0};
     k = measure(&w, "", NULL, 2);
     CHECK(strcmp(k.status, "skipped") == 0 && strstr(k.why, "needs 2 ranks, there is 1"));
+}
+
+int main(void)
+{
+    check_reps();
+    check_warm_up();
+    check_methods();
+    check_failures();
+    check_pilot();
+    check_checks();
     return test_result();
 }

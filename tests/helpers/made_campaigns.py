@@ -18,7 +18,7 @@ from steelyard.campaign.run import run_campaign
 from steelyard.engines.build import Engine
 from steelyard.plan.plan import Plan
 from steelyard.records.campaign_file import WRAPPER, CampaignFile, PlannedPoint
-from steelyard.records.schema import JobMpi
+from steelyard.records.parts import JobMpi
 
 _DAY_NS = 86_400 * 10**9
 _MOST_LAUNCHES = 3  # are made

@@ -11,24 +11,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from made_stamps import COST_NS, TICK_NS, stamps
+from made_stamps import stamps
+from record_heads import MACHINE, heads
 from steelyard.records.answer import KernelAnswer
 from steelyard.records.campaign_file import Placement
 from steelyard.records.fields import Params
-from steelyard.records.schema import (
-    Clock,
-    End,
-    Job,
-    JobMpi,
-    Launch,
-    LaunchMpi,
-    Obs,
-    Place,
-    Point,
-    Record,
-    Sync,
-    WatchedPath,
-)
+from steelyard.records.parts import WatchedPath
+from steelyard.records.schema import End, Obs, Point, Record, Sync
 from steelyard.records.sealing import sealed
 
 CHUNK = 500
@@ -196,7 +185,7 @@ def write_job(
     placement, where = first.placement, cpus
     if placement is not None and placement.cpus:
         where = [str(cpu) for cpu in placement.cpus].__getitem__
-    job, start = _heads(path.stem, launch, first.mpi, first.ranks, where, hosts, preset)
+    job, start = heads(path.stem, launch, first.mpi, first.ranks, where, hosts, preset)
     job = msgspec.structs.replace(job, threads=first.threads, **known or {})
     start = msgspec.structs.replace(
         start,
@@ -225,31 +214,6 @@ def write_records(path: Path, records: Sequence[Record]) -> None:
     path.write_bytes(b"".join(line + b"\n" for line in numbered))
 
 
-MACHINE: dict[str, Any] = {
-    "host": "vm",
-    "kernel": "6.1.0",
-    "os": "Debian GNU/Linux 12 (bookworm)",
-    "cpu_model": "AMD EPYC 7B13",
-    "online": [0, 1],
-    "cpus": [0, 1],
-    "cores": [[0], [1]],
-    "sockets": 1,
-    "numa_nodes": 1,
-    "caches": [
-        {"level": 1, "type": "Data", "bytes": 32768, "instances": 2},
-        {"level": 2, "type": "Unified", "bytes": 524288, "instances": 2},
-        {"level": 3, "type": "Unified", "bytes": 33554432, "instances": 1},
-    ],
-    "memory_bytes": 8 * 2**30,
-    "governor": None,
-    "smt": "notsupported",
-    "thp": "madvise",
-    "hypervisor": "KVM",
-    "load": [0.1, 0.2, 0.3],
-    "cpu_quota": None,
-}
-
-
 def _planned(index: int, point: FakePoint) -> dict[str, Any]:
     return {
         "point": index,
@@ -265,51 +229,6 @@ def _planned(index: int, point: FakePoint) -> dict[str, Any]:
         "placement": msgspec.to_builtins(point.placement),
         "hosts": len(set(point.placement.hosts)) if point.placement and point.placement.hosts else None,
     }
-
-
-def _heads(
-    name: str,
-    launch: int,
-    mpi: str | None,
-    ranks: int,
-    cpus: Callable[[int], str],
-    hosts: Callable[[int], str],
-    preset: str | None,
-) -> tuple[Job, Launch]:
-    family, _, version = (mpi or "").rpartition("-")
-    job = Job(
-        schema=1,
-        job=name,
-        launch=launch,
-        ranks=ranks,
-        mpi=JobMpi(name=mpi, family=family, version=version, mpiexec="/usr/bin/mpiexec") if mpi else None,
-        engine="/opt/steelyard-mpi",
-        command=("mpiexec", "-n", str(ranks)),
-        preset=preset,
-        cores=2,
-    )
-    start = Launch(
-        schema=1,
-        engine="mpi" if mpi else "solo",
-        version="0.1.0",
-        ranks=ranks,
-        clock=Clock(name="monotonic", cost_ns=COST_NS, tick_ns=TICK_NS),
-        places=tuple(
-            Place(
-                rank=rank,
-                host=hosts(rank),
-                cpus=cpus(rank),
-                cpu=rank,
-                clock_cost_ns=COST_NS,
-                clock_tick_ns=TICK_NS,
-            )
-            for rank in range(ranks)
-        ),
-        build={"compiler": "gcc 12.2.0", "flags": "-O2"},
-        mpi=LaunchMpi(library=f"{family} {version}", version="4.0", thread_level="single") if mpi else None,
-        seed=42,
-    )
-    return job, start
 
 
 LOW_REPS = 50

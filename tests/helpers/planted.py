@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint
-from steelyard.records.schema import Clock, Job, Launch, Place
+from steelyard.records.parts import Clock, Place
+from steelyard.records.schema import Job, Launch
 from steelyard.results.load import Measured, PointLaunch, PointLaunches
 from steelyard.results.values import Values
 

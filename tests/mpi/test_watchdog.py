@@ -27,8 +27,8 @@ from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
 from steelyard.records.campaign_file import CampaignFile
+from steelyard.records.parts import StuckRank
 from steelyard.records.read import read_folder
-from steelyard.records.schema import StuckRank
 from steelyard.results.rows import results
 
 pytestmark = [pytest.mark.ours, pytest.mark.xdist_group("waits")]

@@ -127,28 +127,8 @@ def slurm(nodes: int, cpus: int, switches: int = 0, bed: Hosts | None = None) ->
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _start(
-    folder: Path,
-    nodes: int,
-    cpus: int,
-    switches: int,
-    place: _Place,
-    environment: Mapping[str, str],
-    daemons: list[subprocess.Popen[bytes]],
-) -> None:
-    def start(name: str, node: int, *argv: str) -> None:
-        log = (folder / f"{name}.log").open("wb")
-        with log:
-            daemons.append(
-                subprocess.Popen(
-                    [*_DIES_WITH_US, *place.words(node, *argv)],
-                    env=environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                )
-            )
-
+def _configure(folder: Path, nodes: int, cpus: int, switches: int, place: _Place) -> list[str]:
+    """Write the files that the daemons read, and list the names of the nodes."""
     ports = _free_ports(nodes + 1)
     names = [f"n{i + 1}" for i in range(nodes)]
     lines = [
@@ -177,6 +157,33 @@ def _start(
             nodes="\n".join(lines),
         )
     )
+    return names
+
+
+def _start(
+    folder: Path,
+    nodes: int,
+    cpus: int,
+    switches: int,
+    place: _Place,
+    environment: Mapping[str, str],
+    daemons: list[subprocess.Popen[bytes]],
+) -> None:
+    def start(name: str, node: int, *argv: str) -> None:
+        log = (folder / f"{name}.log").open("wb")
+        with log:
+            daemons.append(
+                subprocess.Popen(
+                    [*_DIES_WITH_US, *place.words(node, *argv)],
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                )
+            )
+
+    names = _configure(folder, nodes, cpus, switches, place)
+    munge = folder / "munge"
     files = [f"--{name}-file={munge / name}" for name in ("key", "pid", "seed")]
     start("munged", 0, "munged", "--foreground", "--force", f"--socket={munge / 'socket'}", *files)
     _await(folder, (munge / "socket").exists)

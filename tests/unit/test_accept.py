@@ -10,7 +10,8 @@ import pytest
 
 from commands import Steelyard, steelyard_of
 from made_machine import machine, weighed
-from make_records import MACHINE, FakePoint, steady
+from make_records import FakePoint, steady
+from record_heads import MACHINE
 from scripts import load_benchmark
 from steelyard.judges.accept import CRITERIA, Acceptance, Topic, Weighed, accept
 from steelyard.judges.accept.junit import junit_xml

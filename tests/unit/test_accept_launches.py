@@ -11,7 +11,8 @@ import pytest
 from msgspec import structs
 
 from made_machine import machine, weighed
-from make_records import MACHINE, FakePoint, steady
+from make_records import FakePoint, steady
+from record_heads import MACHINE
 from steelyard.judges.accept import Acceptance, Topic, Weighed, accept
 from steelyard.plan.plan import read_plan
 from steelyard.plan.shipped import shipped_plans

@@ -10,23 +10,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from described import described
-from few_ops import METHODS, MPI, RULES, SOLO
+from fake_jobs import fake_job
 from steelyard.base.errors import InputError
 from steelyard.campaign import batch
-from steelyard.campaign.batch import BatchJob, BatchOptions, batch_job, host_counts, plan_for, read_options
-from steelyard.campaign.jobs import CampaignSetup
-from steelyard.cli.batch import is_batch, job_words, submitted
+from steelyard.campaign.batch import host_counts, plan_for, read_options
+from steelyard.cli.batch import is_batch, job_words
 from steelyard.cli.run_options import RunOptions
-from steelyard.engines.description import ops_of
 from steelyard.launch.batch_systems import BATCH_SYSTEMS, Wanted
 from steelyard.plan.arguments import asked_plan
 from steelyard.plan.host_pairs import with_hosts
 from steelyard.plan.plan import Measure, Plan
-from steelyard.plan.resolve import resolve
-from steelyard.system.machine import read_machine
 
-_OPS = ops_of(described(SOLO, METHODS, RULES), described(MPI, METHODS, RULES))
 _WANTED = Wanted(
     *("steelyard-run-2", 2, 4, 90, "/o/batch/hosts-2.sh", "/o/batch/hosts-2.log"),
     account="me",
@@ -139,14 +133,6 @@ def test_what_a_batch_system_says_of_a_job(system: str, answer: str, phase: str 
     assert (state is None) == (phase is None)
 
 
-def _job(out: Path, command: tuple[str, ...] = ("true",), plan: Plan | None = None, **given: str) -> BatchJob:
-    plan = plan or Plan(measure=(Measure(ops=("mpi.bcast",), hosts=2, ranks_per_host=1, bytes=8),))
-    points = resolve(plan, _OPS, ("mpich",), 4)
-    machine = msgspec.structs.replace(read_machine(), cores=((0,), (1,), (2,), (3,)))
-    setup = CampaignSetup({}, _OPS, machine)
-    return batch_job(plan, points, setup, 2, out, command, BatchOptions(**given), {"PATH": "/bin:$(id)'"})  # type: ignore[arg-type]
-
-
 _HOSTILE = ("a b", "$(touch x)", "`touch x`", "; touch x", "'\"\\", "\n touch x\n", "--", "*", "ö\u202e")
 
 
@@ -157,7 +143,7 @@ def test_nothing_reaches_a_shell_unquoted(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(there)
     (tmp_path / "out/batch").mkdir(parents=True)
     dump = ("/bin/sh", "-c", 'printf "%s\\0" "$PATH" "$@" > ../said; exit 3', "sh")
-    job = _job(tmp_path / "out", (*dump, *_HOSTILE))
+    job = fake_job(tmp_path / "out", (*dump, *_HOSTILE))
     done = subprocess.run(["/bin/sh", "-c", job.script], cwd="/", check=False)
     assert done.returncode == 3
     assert (tmp_path / "said").read_bytes().decode().split("\0")[:-1] == ["/bin:$(id)'", *_HOSTILE]
@@ -168,7 +154,7 @@ def test_nothing_reaches_a_shell_unquoted(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("word", ["mine\udcff.toml", "\udce9"])
 def test_a_script_is_utf8(word: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a line that is not UTF-8: .*\\udc"):
-        _job(tmp_path, ("steelyard", "run", word))
+        fake_job(tmp_path, ("steelyard", "run", word))
 
 
 @pytest.mark.parametrize(
@@ -249,8 +235,8 @@ def test_a_job_is_given_the_command_line_again() -> None:
 def test_the_limit_is_from_the_estimate(given: dict[str, object], minutes: int, tmp_path: Path) -> None:
     measure = Measure(ops=("mpi.bcast",), hosts=2, ranks_per_host=1, bytes=8)
     plan = msgspec.structs.replace(Plan(measure=(measure,)), **given)
-    assert _job(tmp_path, plan=plan).wanted.minutes == minutes
-    assert _job(tmp_path, plan=plan, time="90s").wanted.minutes == 2
+    assert fake_job(tmp_path, plan=plan).wanted.minutes == minutes
+    assert fake_job(tmp_path, plan=plan, time="90s").wanted.minutes == 2
 
 
 @pytest.mark.parametrize(
@@ -276,11 +262,11 @@ def test_words_that_no_batch_system_gets(given: dict[str, object], words: str) -
 @pytest.mark.parametrize("name", ["a b", "x%j", "a'b", "x:y", "a\nb"])
 def test_folders_that_batch_systems_would_change(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="letters that batch systems replace"):
-        _job(tmp_path / name)
+        fake_job(tmp_path / name)
 
 
 def test_why_a_job_ended_is_quoted_from_its_log(tmp_path: Path) -> None:
-    job = _job(tmp_path)
+    job = fake_job(tmp_path)
     assert batch.reason_of(job) == ""
     job.file("log").parent.mkdir()
     job.file("log").write_bytes(
@@ -327,109 +313,3 @@ def test_the_plan_of_hosts_is_for_any_number_of_them() -> None:
     axes = {"ranks": None, "hosts": "8", "ranks_per_host": "1"}
     plan = asked_plan(["hosts"], [], axes, None, [])
     assert [(one.hosts, one.ranks_per_host) for one in plan.measure] == [((8,), "1")]
-
-
-# ---- watching, with a batch system of two programs and a clock of our own ----------------------------------
-
-
-@pytest.fixture
-def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with sbatch and squeue that say what stands in files beside them, and with nothing else."""
-    for name in ("sbatch", "squeue"):
-        program = tmp_path / "bin" / name
-        program.parent.mkdir(exist_ok=True)
-        program.write_text(f'#!/bin/sh\nread -r line < {tmp_path / name} || exit 1\necho "$line"\n')
-        program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    return tmp_path
-
-
-def _watched(job: BatchJob, steps: list[tuple[Path, str]]) -> tuple[list[batch.JobEnded], list[str]]:
-    """Watch a job while at each second another of the files is written."""
-    now, told = [0.0], list[str]()
-
-    def sleep(seconds: float) -> None:
-        if int(now[0] + seconds) > int(now[0]) and steps:
-            path, text = steps.pop(0)
-            path.write_text(text)
-        now[0] += seconds
-        assert now[0] < 1000, "it waits for ever"
-
-    ended = batch.watch(BATCH_SYSTEMS["slurm"], {"7": job}, told.append, lambda: now[0], sleep)
-    return list(ended), told
-
-
-def test_a_job_is_submitted_once_and_watched(slurm: Path) -> None:
-    job = _job(slurm / "out")
-    (slurm / "sbatch").write_text("7\n")
-    (slurm / "squeue").write_text("PENDING Priority\n")
-    assert batch.submit(BATCH_SYSTEMS["slurm"], job) == "7"
-    (slurm / "sbatch").write_text("8\n")
-    assert (
-        batch.submit(BATCH_SYSTEMS["slurm"], job) == "7"
-    )  # it is still there: taken up, not submitted again
-    exit_file = job.file("exit")
-    ended, told = _watched(job, [(slurm / "squeue", "RUNNING None\n")] * 8 + [(exit_file, "0\n")])
-    assert [(one.code, one.job) for one in ended] == [(0, job)]
-    assert told == ["job 7 for 2 hosts: PENDING (Priority)", "job 7 for 2 hosts: RUNNING"]
-    assert batch.is_measured(job, 10)
-    assert not batch.is_measured(_job(slurm / "out", ("true", "--launches=20")), 20)
-
-
-@pytest.mark.parametrize(
-    ("says", "words"),
-    [("CANCELLED by 0\n", "CANCELLED (by 0)"), ("", "the batch system does not know it any more")],
-)
-def test_a_job_that_is_gone_is_noticed(says: str, words: str, slurm: Path) -> None:
-    job = _job(slurm / "out")
-    (slurm / "sbatch").write_text("7\n")
-    (slurm / "squeue").write_text(says)
-    batch.submit(BATCH_SYSTEMS["slurm"], job)
-    ended, _ = _watched(job, [])
-    assert [(one.code, one.words) for one in ended] == [(None, words)]
-    assert not batch.is_measured(job, 10)
-    (slurm / "sbatch").write_text("8\n")
-    assert batch.submit(BATCH_SYSTEMS["slurm"], job) == "8"  # the same command submits it again
-
-
-def test_silence_of_the_batch_system_is_no_end(slurm: Path) -> None:
-    """Its server restarts: for a minute it says nothing."""
-    job = _job(slurm / "out")
-    (slurm / "sbatch").write_text("7\n")
-    (slurm / "squeue").write_text("")
-    batch.submit(BATCH_SYSTEMS["slurm"], job)
-    steps = [(slurm / "squeue", "")] * 60 + [(slurm / "squeue", "RUNNING None\n")] * 90
-    ended, told = _watched(job, [*steps, (job.file("exit"), "3\n")])
-    assert [one.code for one in ended] == [3]
-    assert told == ["job 7 for 2 hosts: RUNNING"]
-
-
-def test_a_queue_that_rejects(slurm: Path) -> None:
-    job = _job(slurm / "out")
-    (slurm / "sbatch").write_text("sbatch: error: invalid partition\x1b[2J specified: big\n")
-    with pytest.raises(InputError, match=r"sbatch took no job for 2 hosts: .*invalid partition") as raised:
-        batch.submit(BATCH_SYSTEMS["slurm"], job)
-    assert "\x1b" not in str(raised.value)
-
-
-def test_jobs_that_were_taken_before_one_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = tmp_path / "bin" / "sbatch"
-    program.parent.mkdir()
-    program.write_text('#!/bin/sh\ncase "$*" in *--nodes=8*) echo too many >&2; exit 1;; esac\necho 7\n')
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(program.parent))
-    few = _job(tmp_path / "out")
-    many = msgspec.structs.replace(few, wanted=msgspec.structs.replace(few.wanted, hosts=8))
-    slurm = BATCH_SYSTEMS["slurm"]
-    with pytest.raises(InputError, match=r"for 8 hosts: too many$"):
-        submitted(slurm, [many])
-    with pytest.raises(
-        InputError, match=r"for 8 hosts: too many; 1 job before it will run: 'scancel 7' ends"
-    ):
-        submitted(slurm, [few, many])
-
-
-def test_a_batch_system_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(InputError, match="there is no bsub on PATH"):
-        batch.submit(BATCH_SYSTEMS["lsf"], _job(tmp_path))

@@ -14,7 +14,8 @@ from further import further
 from make_records import FakePoint, Look, Series, either, regimes, steady, write_folder
 from steelyard.diagnostics.results import diagnostics
 from steelyard.records.job_file import append_records
-from steelyard.records.schema import Busy, Record, State, Watch
+from steelyard.records.parts import Busy
+from steelyard.records.schema import Record, State, Watch
 from steelyard.results import values as observations
 from steelyard.results.facets import Modes
 from steelyard.results.load import load

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.campaign.cause_of_death import LaunchPhase, cannot_begin, cause_of_death, job_ends
-from steelyard.records.schema import Place
+from steelyard.records.parts import Place
 from steelyard.system.kernel_settings import oom_kills
 
 _ORTE = """--------------------------------------------------------------------------

@@ -18,8 +18,8 @@ from steelyard.plan.again import plan_of
 from steelyard.plan.plan import Measure, Plan, plan_document
 from steelyard.records.campaign_file import CampaignFile
 from steelyard.records.job_file import JobFile
+from steelyard.records.parts import LaunchMpi, Library
 from steelyard.records.read import read_folder
-from steelyard.records.schema import LaunchMpi, Library
 
 _MACHINE = {"host": "a", "cpu_model": "fast", "kernel": "6.1", "cores": [[0], [1]]}
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from steelyard.base.diagnostic import checks_of
 from steelyard.diagnostics.machine import Patient, examine, settings
-from steelyard.records.schema import Busy
+from steelyard.records.parts import Busy
 from steelyard.system.kernel_settings import SystemSettings, read_settings
 from steelyard.system.machine import read_machine
 

@@ -7,7 +7,8 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from steelyard.records.schema import Point, WatchedPath
+from steelyard.records.parts import WatchedPath
+from steelyard.records.schema import Point
 from steelyard.results.durations import Durations, FloatArray, Stamps, durations
 
 _NONE = np.empty((2, 0))

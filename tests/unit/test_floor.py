@@ -24,7 +24,8 @@ from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
 from steelyard.records.campaign_file import Placement
 from steelyard.records.kinds import BANDWIDTH, LATENCY, NETWORK, SHARED_MEMORY
-from steelyard.records.schema import Clock, Launch, LaunchMpi, Library
+from steelyard.records.parts import Clock, LaunchMpi, Library
+from steelyard.records.schema import Launch
 from steelyard.report import write_report
 from steelyard.results.load import load
 from steelyard.results.roofs import ratio_interval

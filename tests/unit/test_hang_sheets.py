@@ -11,7 +11,8 @@ from steelyard.analyses.hangs.tables import hang_sheets
 from steelyard.analyses.overview import read_rows
 from steelyard.export.exported import ExportedFolder
 from steelyard.export.formats import write_results
-from steelyard.records.schema import End, StuckRank
+from steelyard.records.parts import StuckRank
+from steelyard.records.schema import End
 from steelyard.render.sheet import Line
 from steelyard.report import write_report
 from steelyard.results.row import Row

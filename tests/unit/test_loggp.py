@@ -12,7 +12,8 @@ from further import further
 from macro_rows import SIZES, TRUE, counts, pingpongs, row
 from steelyard.analyses.loggp.model import communication_ns, log_models, rounds_of
 from steelyard.analyses.loggp.tables import log_sheet, message_sheets
-from steelyard.records.schema import Phase, Phases
+from steelyard.records.parts import Phase
+from steelyard.records.schema import Phases
 from steelyard.results.phases import RowPhases, communication_share
 from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, launch_interval, pieces_at
 

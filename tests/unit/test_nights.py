@@ -13,6 +13,7 @@ import typer
 from msgspec import structs
 from numpy.typing import NDArray
 
+from made_nights import DAY_NS, NIGHT_TIMES, made_night
 from make_records import BEGAN_NS, FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.cli.check import CheckOptions, check
@@ -30,41 +31,6 @@ from steelyard.render.chart import Bars, Boxes, Curve, Dots
 from steelyard.render.terminal import Paper, sheet_text
 from steelyard.stats.change_points import Change
 
-_DAY = 86_400 * 10**9
-_TIMES = {("mpi.allreduce", 8): 3000.0, ("mpi.allreduce", 1024): 5000.0, ("mpi.bcast", 8): 1500.0}
-
-
-def _night(
-    store: Path, number: int, slow: dict[tuple[str, int], float] | None = None, **more: object
-) -> Path:
-    """A night of three launches; what the night adds to all launches of a test case scatters by 1 %."""
-    rng = np.random.default_rng([7, number])
-    mpi = str(more.pop("mpi", "mpich-4.0.2"))
-    points = [
-        FakePoint(
-            op,
-            steady(
-                time * (slow or {}).get((op, size), 1.0) * np.exp(rng.normal(0, 0.01)),
-                spread=0.02,
-                count=60,
-                between=0.01,
-            ),
-            bytes=size,
-            mpi=mpi,
-        )
-        for (op, size), time in _TIMES.items()
-    ]
-    began = BEGAN_NS + number * _DAY
-    store.mkdir(exist_ok=True)
-    return write_folder(
-        store / f"night-{number:02d}",
-        points,
-        launches=3,
-        seed=number,
-        began_ns=began,
-        **more,  # type: ignore[arg-type]
-    )
-
 
 def _checked(store: Path, **how: object) -> Checked:
     nights = sorted((read_night(folder) for folder in folders_in([store])), key=lambda one: one.began)
@@ -78,7 +44,7 @@ def stepped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     slow = {("mpi.allreduce", 8): 1.05, ("mpi.allreduce", 1024): 1.05}
     for number in range(30):
         late = number >= 20
-        _night(store, number, slow if late else None, mpi="mpich-4.1.0" if late else "mpich-4.0.2")
+        made_night(store, number, slow if late else None, mpi="mpich-4.1.0" if late else "mpich-4.0.2")
     return store
 
 
@@ -87,7 +53,7 @@ def equal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Sixteen nights in which nothing changed."""
     store = tmp_path_factory.mktemp("equal") / "store"
     for number in range(16):
-        _night(store, number)
+        made_night(store, number)
     return store
 
 
@@ -133,7 +99,7 @@ def test_equal_nights_alarm_nobody(equal: Path) -> None:
 def test_a_slow_night_is_found_tonight(
     equal: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tonight = _night(tmp_path, 40, {("mpi.bcast", 8): 1.3})
+    tonight = made_night(tmp_path, 40, {("mpi.bcast", 8): 1.3})
     with pytest.raises(typer.Exit) as exit_:
         check(CheckOptions(history=[equal], tonight=tonight, junit=tmp_path / "j.xml", json=True))
     assert exit_.value.exit_code == 1
@@ -150,7 +116,7 @@ def test_a_slow_night_is_found_tonight(
 
 
 def test_a_faster_night_does_not_fail(equal: Path, tmp_path: Path) -> None:
-    tonight = _night(tmp_path, 40, dict.fromkeys(_TIMES, 0.7))
+    tonight = made_night(tmp_path, 40, dict.fromkeys(NIGHT_TIMES, 0.7))
     check(CheckOptions(history=[equal], tonight=tonight))
     nights = [read_night(folder) for folder in folders_in([equal])]
     found = check_tonight(pool(read_night(tonight), nights), Question())[0]
@@ -159,12 +125,12 @@ def test_a_faster_night_does_not_fail(equal: Path, tmp_path: Path) -> None:
 
 def test_what_must_not_be_pooled_is_left_out_and_said(tmp_path: Path) -> None:
     for number in range(6):
-        _night(tmp_path, number)
-    _night(tmp_path, 6, clock="tsc")
-    _night(tmp_path, 7, machine={"host": "other", "cpu_model": "AMD EPYC 7B13"})
-    _night(tmp_path, 8, plan={"arms": {"mpi": ["a", "b"]}})
+        made_night(tmp_path, number)
+    made_night(tmp_path, 6, clock="tsc")
+    made_night(tmp_path, 7, machine={"host": "other", "cpu_model": "AMD EPYC 7B13"})
+    made_night(tmp_path, 8, plan={"arms": {"mpi": ["a", "b"]}})
     (tmp_path / "night-05" / "campaign.json").write_text("{")
-    _night(tmp_path, 9)
+    made_night(tmp_path, 9)
     (tmp_path / "notes").mkdir()
     read = [read_night(path) for path in folders_in([tmp_path]) if path.name != "night-05"]
     pooled = pool(read[-1], read[:-1])
@@ -183,9 +149,9 @@ def test_what_must_not_be_pooled_is_left_out_and_said(tmp_path: Path) -> None:
 
 def test_nights_of_other_test_cases_are_left_out(tmp_path: Path) -> None:
     for number in range(4):
-        _night(tmp_path / "a", number)
+        made_night(tmp_path / "a", number)
     tonight = write_folder(
-        tmp_path / "tonight", [FakePoint("mpi.scan", steady(100.0, count=60))], began_ns=BEGAN_NS + 9 * _DAY
+        tmp_path / "tonight", [FakePoint("mpi.scan", steady(100.0, count=60))], began_ns=BEGAN_NS + 9 * DAY_NS
     )
     with pytest.raises(InputError, match=r"no earlier nights.*no test case of tonight's"):
         check(CheckOptions(history=[tmp_path / "a"], tonight=tonight))
@@ -196,50 +162,9 @@ def test_nights_of_other_test_cases_are_left_out(tmp_path: Path) -> None:
 )
 def test_too_few_nights(tmp_path: Path, nights: int, sentence: str) -> None:
     for number in range(nights):
-        _night(tmp_path / "store", number)
+        made_night(tmp_path / "store", number)
     with pytest.raises(InputError, match=sentence):
         check(CheckOptions(history=[tmp_path / "store"]))
-
-
-def test_what_is_no_store(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no folder"):
-        check(CheckOptions(history=[tmp_path / "none"]))
-    with pytest.raises(InputError, match="holds no results"):
-        check(CheckOptions(history=[tmp_path]))
-    (tmp_path / "empty" / "records").mkdir(parents=True)
-    with pytest.raises(InputError, match="no night can be read"):
-        check(CheckOptions(history=[tmp_path]))
-    with pytest.raises(InputError, match="there is no results folder"):
-        check(CheckOptions(history=[tmp_path / "empty"], tonight=tmp_path / "none"))
-
-
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [
-        ({}, "check needs --history DIR, or --tonight DIR and --baseline"),
-        ({"baseline": "/opt/mpi"}, "check needs --history DIR, or --tonight DIR and --baseline"),
-        (
-            {"tonight": "night-00", "baseline": "night-01", "since": "night-00"},
-            "give --history, or leave them",
-        ),
-        ({"tonight": "none", "baseline": "night-01"}, "there is no results folder"),
-        (
-            {"tonight": "night-00", "baseline": "night-01"},
-            "with tonight's MPI, .* the build that was replaced",
-        ),
-        ({"tonight": "night-00", "baseline": "night-02"}, "with mpich-4.1.0, which is no longer there"),
-    ],
-)
-def test_what_is_missing_without_a_history(tmp_path: Path, given: dict[str, str], sentence: str) -> None:
-    for number in range(3):
-        _night(tmp_path, number, mpi="mpich-4.1.0" if number == 2 else "mpich-4.0.2")
-    inside = {
-        name: tmp_path / word if name == "tonight" else str(tmp_path / word) if "night" in word else word
-        for name, word in given.items()
-    }
-    inside |= {"since": given["since"]} if "since" in given else {}
-    with pytest.raises(InputError, match=sentence):
-        check(CheckOptions(**inside))  # type: ignore[arg-type]
 
 
 def test_the_page_draws_each_change(stepped: Path, tmp_path: Path) -> None:
@@ -281,7 +206,7 @@ def test_what_all_have_in_common_is_taken_off(tmp_path: Path) -> None:
             )
             for op in ("self.copy", "self.pause", "self.spin", "mpi.bcast", "mpi.barrier")
         ]
-        write_folder(tmp_path / f"n{number}", points, 5, number, began_ns=BEGAN_NS + number * _DAY)
+        write_folder(tmp_path / f"n{number}", points, 5, number, began_ns=BEGAN_NS + number * DAY_NS)
     found = _checked(tmp_path)
     said = {one.op: one.verdict for one in found.points}
     assert said["mpi.bcast"] == SLOWER
@@ -322,7 +247,7 @@ def test_a_night_in_another_mode_is_never_the_same(tmp_path: Path) -> None:
             return steady(1500.0 if launch <= slow else 1000.0, count=40, between=0.002)(rng, launch)
 
         points = [FakePoint("mpi.bcast", times)]
-        write_folder(tmp_path / f"n{number:02}", points, 5, number, began_ns=BEGAN_NS + number * _DAY)
+        write_folder(tmp_path / f"n{number:02}", points, 5, number, began_ns=BEGAN_NS + number * DAY_NS)
     (found,) = _checked(tmp_path).points
     assert found.verdict == CANNOT_TELL
     assert found.suspected
@@ -359,7 +284,7 @@ def _arms_verdict(verdict: str) -> CaseVerdict:
     [(SLOWER, SLOWER, True), (SAME, SAME, False), (CANNOT_TELL, CANNOT_TELL, False), (FASTER, FASTER, False)],
 )
 def test_only_the_arms_confirm(equal: Path, tmp_path: Path, arms: str, verdict: str, confirmed: bool) -> None:
-    tonight = read_night(_night(tmp_path, 40, {("mpi.bcast", 8): 1.3}))
+    tonight = read_night(made_night(tmp_path, 40, {("mpi.bcast", 8): 1.3}))
     nights = [read_night(folder) for folder in folders_in([equal])]
     found = check_tonight(pool(tonight, nights), Question())[0]
     (slow,) = [one for one in found.points if one.verdict == SLOWER]

@@ -13,67 +13,18 @@ from msgspec.structs import replace as renew
 
 from further import further
 from made_plans import PLANS, fakes_of
-from make_records import FakePoint, regimes, steady, write_folder
+from make_records import FakePoint, regimes, steady
+from overviews import HANG, OPS, PIPE, TERMINAL, USUAL, A, B, C, D, lines_of, made, pingpongs, read
 from steelyard.analyses.analysis import Made
-from steelyard.analyses.overview import ReadFolder, _without_mpi, folder_names, overview_text
+from steelyard.analyses.overview import ReadFolder, _without_mpi, overview_text
 from steelyard.base.units import format_bytes
 from steelyard.plan.plan import read_plan
 from steelyard.plan.shipped import shipped_plans
-from steelyard.records.fields import Params
 from steelyard.records.schema import End
 from steelyard.render.terminal import Paper
-from steelyard.results.load import load
-from steelyard.results.rows import rows_of
 from steelyard.rows.row_words import bandwidth_words, value_words
 
-HANG = End(point=0, status="failed", why="hang: no sample for 20 s")
 ABSENT = End(point=0, status="skipped", why="needs MPI 4.0, which this MPI does not have")
-# What an engine records of parameters that nobody set.
-USUAL: Params = {
-    "align": 0.0,
-    "pages": "normal",
-    "inplace": "no",
-    "type": "double",
-    "operator": "sum",
-    "buffers": 1.0,
-}
-A, B, C, D = "openmpi-4.1.4", "mpich-4.0.2", "mpich-5.0.2", "mvapich-3.0"
-TERMINAL, PIPE = Paper(80, is_pipe=False), Paper()
-
-
-def read(folder: Path, name: str = "") -> ReadFolder:
-    measured = load(folder)
-    return ReadFolder(name, measured, Made(rows_of(measured)))
-
-
-def made(
-    folder: Path, points: Sequence[FakePoint], launches: int = 6, name: str = "", **options: Any
-) -> ReadFolder:
-    return read(write_folder(folder / f"out{name}", points, launches=launches, **options), name)
-
-
-def lines_of(text: str) -> list[list[str]]:
-    """The fields of each line of a table, as awk sees them in a pipe."""
-    return [line.split() for line in text.splitlines() if not line.startswith("#")]
-
-
-def pingpongs(*mpis: str | None, sizes: Sequence[int] = (0, 8, 1024), **keys: Any) -> list[FakePoint]:
-    return [
-        FakePoint(
-            "mpi.pingpong",
-            steady(200.0 * (1 + i) + size / 8, count=300),
-            bytes=size,
-            mpi=mpi,
-            report="root",
-            usual=USUAL,
-            **keys,
-        )
-        for size in sizes
-        for i, mpi in enumerate(mpis)
-    ]
-
-
-OPS = {"mpi.pingpong": {"summary": "one way, half the round trip", "sized": True}}
 
 
 # ---- every shipped plan ------------------------------------------------------------------------------------
@@ -277,102 +228,6 @@ def test_ops_that_differ_in_the_same_stand_in_one_table(tmp_path: Path) -> None:
     text = overview_text([made(tmp_path, points)], TERMINAL)
     titles = [line for line in text.splitlines() if line in ("omp.barrier, omp.single", "omp.lock")]
     assert titles == ["omp.barrier, omp.single", "omp.lock"]
-
-
-# ---- rivals ------------------------------------------------------------------------------------------------
-
-
-def test_two_mpis_stand_side_by_side(tmp_path: Path) -> None:
-    folder = made(tmp_path, pingpongs(A, B), ops=OPS)
-    text = overview_text([folder], TERMINAL)
-    assert (
-        f"{A} and {B}, 2 ranks on CPUs 0,1 of vm (AMD EPYC 7B13), 6 launches each, interleaved"
-        in " ".join(text.split("\n\n")[0].split())
-    )
-    heading = next(line for line in text.splitlines() if line.startswith("bytes"))
-    assert heading.split() == ["bytes", A, "±", B, "±", "ratio", "interval"]
-    assert f"ratio: {B} / {A}" in text
-    for fields, row, other in zip(
-        lines_of(overview_text([folder], PIPE)), folder.rows[::2], folder.rows[1::2], strict=True
-    ):
-        assert fields[1] == value_words(row).replace(" ", "")
-        assert fields[3] == value_words(other).replace(" ", "")
-        assert float(fields[5]) == pytest.approx((other.median or 0) / (row.median or 1), abs=0.01)
-        low, high = map(float, fields[6].split("–"))
-        assert low <= float(fields[5]) <= high
-
-
-def test_a_rival_that_failed_says_so_in_its_place(tmp_path: Path) -> None:
-    points = pingpongs(A, B, sizes=(8, 64))
-    points[1] = FakePoint("mpi.pingpong", steady(9.0), bytes=8, mpi=B, ends=dict.fromkeys(range(9), HANG))
-    first, second = lines_of(overview_text([made(tmp_path, points)], PIPE))
-    assert first[3:7] == ["-", "-", "-", "-"]
-    assert " ".join(first[7:]).startswith(f"{B}: failed: hang")
-    assert "-" not in second[:7]
-
-
-def test_more_than_two_mpis_are_adjacent_with_a_ratio_to_the_first(tmp_path: Path) -> None:
-    text = overview_text([made(tmp_path, pingpongs(A, B, C), ops=OPS)], PIPE)
-    assert f"# ratio: each / {A}\n" in text
-    lines = lines_of(text)
-    assert [fields[:2] for fields in lines] == [
-        [size, mpi] for size in ("0B", "8B", "1KiB") for mpi in (A, B, C)
-    ]
-    assert [fields[-2:] == ["-", "-"] for fields in lines] == [True, False, False] * 3
-    assert float(lines[1][-2]) == pytest.approx(2.0, rel=0.1)
-
-
-def test_ratios_of_bandwidths_are_of_bandwidths(tmp_path: Path) -> None:
-    points = [
-        FakePoint("mpi.bandwidth", steady(ns), bytes=1000, mpi=mpi, role="bandwidth")
-        for mpi, ns in ((A, 1e4), (B, 2e4))
-    ]
-    (fields,) = lines_of(overview_text([made(tmp_path, points)], PIPE))
-    assert float(fields[5]) == pytest.approx(0.5, rel=0.1)
-
-
-def test_folders_stand_side_by_side_and_are_not_said_to_be_interleaved(tmp_path: Path) -> None:
-    folders = [
-        made(tmp_path, pingpongs(A), name=name, seed=seed, ops=OPS) for name, seed in (("x", 1), ("y", 2))
-    ]
-    text = overview_text(folders, PIPE)
-    assert "# bytes" in text
-    heading = next(line for line in text.splitlines() if line.startswith("# bytes"))
-    assert heading.split()[2:] == ["x", "±", "y", "±", "ratio", "interval"]
-    assert "interleaved" not in text
-    assert "measured at different times" in text
-    assert folder_names([Path("a/one"), Path("b/two")]) == ["one", "two"]
-    assert folder_names([Path("a/one"), Path("b/one")]) == ["a", "b"]
-
-
-def test_folders_of_an_mpi_each_are_called_by_it(tmp_path: Path) -> None:
-    folders = [made(tmp_path, pingpongs(mpi), name=name, ops=OPS) for name, mpi in (("x", A), ("y", B))]
-    heading = next(line for line in overview_text(folders, PIPE).splitlines() if line.startswith("# bytes"))
-    assert heading.split()[2:6] == [A, "±", B, "±"]
-
-
-def test_two_words_to_choose_between_are_rivals_and_two_numbers_are_not(tmp_path: Path) -> None:
-    def text(**values: Any) -> str:
-        ((name, both),) = values.items()
-        points = [
-            FakePoint("mpi.pingpong", steady(200.0), bytes=n, mpi=A, params={name: value})
-            for n in (8, 64)
-            for value in both
-        ]
-        return overview_text([made(tmp_path / name, points)], PIPE)
-
-    assert "# ratio: ssend / send" in text(send=("send", "ssend"))
-    assert "ratio" not in text(window=(1.0, 64.0))
-
-
-def test_forms_of_a_collective_are_no_rivals(tmp_path: Path) -> None:
-    points = [
-        FakePoint(op, steady(500.0), bytes=n, mpi=A) for op in ("mpi.bcast", "mpi.ibcast") for n in (8, 64)
-    ]
-    lines = lines_of(overview_text([made(tmp_path, points)], PIPE))
-    assert [fields[:2] for fields in lines] == [
-        [op, n] for op in ("mpi.bcast", "mpi.ibcast") for n in ("8B", "64B")
-    ]
 
 
 def test_nothing_was_measured(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ import pytest
 from flat_rows import made_row
 from macro_rows import counts
 from steelyard.analyses.phases.tables import phase_sheets
-from steelyard.records.schema import Phase, Phases
+from steelyard.records.parts import Phase
+from steelyard.records.schema import Phases
 from steelyard.results.phases import RowPhase, summarise
 
 

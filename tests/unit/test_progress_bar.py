@@ -19,7 +19,8 @@ from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoin
 from steelyard.records.fields import Params
 from steelyard.records.follow import Tail
 from steelyard.records.job_file import JobFile, PointRun
-from steelyard.records.schema import Busy, Clock, End, Job, JobMpi, Launch, Place, Watch
+from steelyard.records.parts import Busy, Clock, JobMpi, Place
+from steelyard.records.schema import End, Job, Launch, Watch
 from steelyard.results.load import load
 from steelyard.results.rows import results
 from steelyard.rows.row_words import time_half_words, value_words

@@ -9,8 +9,8 @@ import msgspec
 
 from make_records import FakePoint, steady, write_folder
 from record_lines import unsealed
+from steelyard.records.parts import Library
 from steelyard.records.read import read_folder
-from steelyard.records.schema import Library
 from steelyard.report import write_report
 from steelyard.report.provenance import provenance_sheet
 

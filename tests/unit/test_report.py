@@ -17,13 +17,11 @@ from steelyard.render.chart import Curve, Dots
 from steelyard.report import write_report
 from steelyard.report.answers import title_words
 from steelyard.report.environment import settings_of
-from steelyard.report.setting_words import machine_words, setting_words
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
 from steelyard.rows.figure_groups import FigureGroup, Shown, group_items
 from steelyard.rows.pictures.distributions import CURVE_POINTS, distribution_charts
 from steelyard.rows.pictures.points import latency_charts
-from steelyard.system.kernel_settings import SystemSettings
 
 HANG = End(point=0, status="failed", why="hang: <b>no</b> observation & for 20 s")
 ABSENT = End(point=0, status="skipped", why="needs MPI 4.0")
@@ -322,37 +320,6 @@ def test_failed_points_are_crosses_and_unsettled_ones_hollow(tmp_path: Path) -> 
     assert list(medians.hollow) == [True, False]
 
 
-def test_machine_in_words() -> None:
-    words = dict(
-        machine_words(
-            {
-                "host": "vm",
-                "cores": [[0, 2], [1, 3]],
-                "memory_bytes": 2**33,
-                "governor": None,
-                "load": [0.5, 0.25, 0.0],
-                "caches": [{"level": 1, "type": "Data", "bytes": 32768, "instances": 2}],
-                "networks": [
-                    {"name": "eth0", "driver": "virtio_net", "state": "up", "rate": None},
-                    {"name": "ib0", "driver": "mlx5", "state": None, "rate": "HDR"},
-                    {"name": "ifb0", "driver": "", "state": "down", "rate": None},
-                ],
-                "cpus": [0, 1],
-                "colour": "blue",
-            }
-        )
-    )
-    assert words == {
-        "host": "vm",
-        "cores": "2 with 4 hardware threads",
-        "memory": "8 GiB",
-        "load": "0.50, 0.25, 0.00 over 1, 5 and 15 minutes",
-        "caches": "L1 data 2 × 32 KiB",
-        "networks": "eth0, virtio_net, up; ib0, mlx5, HDR",
-        "colour": "blue",
-    }
-
-
 def test_bindings_that_are_alike_are_shown_once(folder: Path) -> None:
     bindings = settings_of(load(folder)).bindings
     assert [binding.title for binding in bindings] == [
@@ -364,44 +331,3 @@ def test_bindings_that_are_alike_are_shown_once(folder: Path) -> None:
     assert first.launches == "1-3"
     assert [line.cells for line in first.sheet.lines] == [("0", "vm", "0", "0"), ("1", "vm", "1", "1")]
     assert [(core.cpus, core.ranks) for core in first.cores] == [("0", "0"), ("1", "1")]
-
-
-def test_a_machine_nobody_described_has_no_picture(tmp_path: Path) -> None:
-    made = [FakePoint("mpi.barrier", steady(5e2, count=50), bytes=0)]
-    folder = write_folder(tmp_path / "out", made, launches=1, machine={})
-    assert settings_of(load(folder)).bindings[0].cores == ()
-    (folder / "campaign.json").unlink()
-    assert settings_of(load(folder)).machine.lines == ()
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "words"),
-    [
-        (
-            "steal_share",
-            0.0002332055561223746,
-            ("stolen by the hypervisor", "0.023 % of the time since the start"),
-        ),
-        ("frequencies_khz", [1200000, 3400000], ("frequency of CPU 0", "1.20 GHz to 3.40 GHz")),
-        ("turbo", False, ("turbo frequencies", "off")),
-        ("timer_slack_ns", 50000, ("timer slack", "50.0 us")),
-        ("memlock_bytes", 8388608, ("memory that may be locked", "8 MiB")),
-        ("isolated", "", ("CPUs without a scheduler", "none")),
-        ("quota_periods", [100, 3], ("stopped by the CPU quota", "in 3 of 100 periods")),
-        ("throttles", None, ("slowed down by heat", "")),
-        ("aslr", "odd", ("random addresses", "odd")),  # as others wrote it
-        ("new_key", [1, 2], ("new key", "1, 2")),
-    ],
-)
-def test_settings_in_words_with_units(key: str, value: object, words: tuple[str, str]) -> None:
-    assert setting_words(key, value) == words
-
-
-def test_every_setting_of_the_system_has_words() -> None:
-    """A new field of SystemSettings needs a line in the table, or it is shown raw."""
-    raw = [
-        name
-        for name in SystemSettings.__struct_fields__
-        if setting_words(name, None)[0] == name.replace("_", " ")
-    ]
-    assert raw == []

@@ -6,7 +6,7 @@ import pytest
 
 from flat_rows import made_launch as launch
 from flat_rows import made_row as row
-from steelyard.records.schema import Hint
+from steelyard.records.parts import Hint
 from steelyard.results.facets import RowPath
 from steelyard.results.facets.modes import RowMode
 from steelyard.results.row import Row

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from make_records import MACHINE, FakePoint, listed, steady, write_folder
+from make_records import FakePoint, listed, steady, write_folder
+from record_heads import MACHINE
 from steelyard.base.diagnostic import Diagnostic
 from steelyard.diagnostics.results import diagnostics
 from steelyard.judges.accept.criterion import Candidate
@@ -17,8 +18,9 @@ from steelyard.judges.accept.measurement import Weighed
 from steelyard.judges.accept.settings import quiet
 from steelyard.records.follow import Tail
 from steelyard.records.job_file import append_records
+from steelyard.records.parts import Busy
 from steelyard.records.read import read_records
-from steelyard.records.schema import Busy, Obs, State, Watch
+from steelyard.records.schema import Obs, State, Watch
 from steelyard.results.load import Measured, load
 from steelyard.results.rows import rows_of
 from steelyard.system.other_processes import Watcher

@@ -11,7 +11,8 @@ from flat_rows import made_row, row_launch
 from steelyard.analyses.thread_costs.model import ThreadCurve, thread_curves
 from steelyard.analyses.thread_costs.pictures import each_thread_charts, thread_charts
 from steelyard.analyses.thread_costs.tables import all_threads_sheet, thread_sheets
-from steelyard.records.schema import Lanes, Phase, Phases, Point
+from steelyard.records.parts import Phase
+from steelyard.records.schema import Lanes, Phases, Point
 from steelyard.render.chart import Bars, Dots
 from steelyard.render.chart import Curve as Line
 from steelyard.render.sheet import Sheet

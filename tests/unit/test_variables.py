@@ -11,7 +11,8 @@ from msgspec import structs
 from steelyard.launch.given import complaints, given_variables
 from steelyard.plan.settings import unread
 from steelyard.records.job_file import JobFile
-from steelyard.records.schema import Clock, Job, JobMpi, Launch, LaunchMpi, Watch
+from steelyard.records.parts import Clock, JobMpi, LaunchMpi
+from steelyard.records.schema import Job, Launch, Watch
 from steelyard.results.variables import not_taken, of_others
 
 UNKNOWN = "the library has no variable of this name, or did not load what has it"

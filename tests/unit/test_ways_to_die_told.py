@@ -9,7 +9,7 @@ import pytest
 
 from deaths import MPIS, RECORDINGS, START, WAYS, Way, mpi_of
 from steelyard.campaign.cause_of_death import cause_of_death
-from steelyard.records.schema import Place
+from steelyard.records.parts import Place
 
 _CASES = [(way, path) for way in WAYS for path in way.recordings()]
 

@@ -14,7 +14,7 @@ from steelyard.campaign.cause_of_death import LaunchPhase, hang_words, hung_by_i
 from steelyard.campaign.where import ask_ranks, read_answers, silent_hosts
 from steelyard.cli.progress import stuck_words
 from steelyard.engines.build import Engine
-from steelyard.records.schema import Place, StuckRank
+from steelyard.records.parts import Place, StuckRank
 from steelyard.system.functions import functions_of
 from steelyard.system.process import Child
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from steelyard.campaign.causes import CAUSES, EXIT, SSH, UNREACHED, ends_at_once, known_cause
 from steelyard.campaign.last_words import failures_told, quoted, quoted_word
 from steelyard.records.failure_kinds import CLOSING, STARTING
-from steelyard.records.schema import Place
+from steelyard.records.parts import Place
 
 
 class LaunchPhase(Enum):

@@ -57,7 +57,8 @@ from steelyard.records.campaign_file import CampaignFile, PlannedPoint
 from steelyard.records.command_line import resumed
 from steelyard.records.follow import Tail
 from steelyard.records.job_file import JobFile, append_records, create_records
-from steelyard.records.schema import SCHEMA, End, Job, JobMpi, StuckRank, Watch
+from steelyard.records.parts import JobMpi, StuckRank
+from steelyard.records.schema import SCHEMA, End, Job, Watch
 from steelyard.system.kernel_settings import oom_kills
 from steelyard.system.leftovers import Leftovers
 from steelyard.system.other_processes import Watcher

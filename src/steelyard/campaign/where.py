@@ -16,7 +16,8 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import open_regular
 from steelyard.base.printable import visible
 from steelyard.engines.build import Engine
-from steelyard.records.schema import Launch, Place, StuckRank
+from steelyard.records.parts import Place, StuckRank
+from steelyard.records.schema import Launch
 from steelyard.system.functions import functions_of
 from steelyard.system.marks import process_state
 from steelyard.system.process import Child

@@ -35,7 +35,8 @@ from steelyard.records.campaign_file import PlannedPoint
 from steelyard.records.command_line import resumed
 from steelyard.records.follow import read_ended
 from steelyard.records.job_file import JobFile
-from steelyard.records.schema import End, StuckRank
+from steelyard.records.parts import StuckRank
+from steelyard.records.schema import End
 from steelyard.render.terminal import folded
 
 if TYPE_CHECKING:

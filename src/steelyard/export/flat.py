@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from steelyard.records.campaign_file import Placement
-from steelyard.records.schema import Hint
+from steelyard.records.parts import Hint
 from steelyard.results.core_noise import CoreNoise
 from steelyard.results.facets import FACETS
 from steelyard.results.facets.messages import RowPair

@@ -14,7 +14,8 @@ from steelyard.base.printable import visible
 from steelyard.base.secret import MASK, masked_words
 from steelyard.base.units import format_values
 from steelyard.records.campaign_file import AROUND, CampaignFile, PlannedPoint
-from steelyard.records.schema import Job, JobMpi
+from steelyard.records.parts import JobMpi
+from steelyard.records.schema import Job
 
 Given = str | int | Path | bool | Sequence[str] | None  # of an option: True: it takes no value; several: each
 

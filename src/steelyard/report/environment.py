@@ -11,7 +11,8 @@ from steelyard.base.plural import counted
 from steelyard.base.units import format_time
 from steelyard.diagnostics.results.binding import strays
 from steelyard.records.job_file import JobFile
-from steelyard.records.schema import Launch, Place
+from steelyard.records.parts import Place
+from steelyard.records.schema import Launch
 from steelyard.render.sections import facts, plain_sheet
 from steelyard.render.sheet import Sheet
 from steelyard.report.provenance import provenance_sheet

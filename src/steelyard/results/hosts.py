@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from steelyard.records.schema import Place
+from steelyard.records.parts import Place
 from steelyard.results.load import Measured
 from steelyard.results.states import beside, changes_of, neighbours, shared_by
 

@@ -16,9 +16,10 @@ from steelyard.records.answer import KernelAnswer
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint, read_campaign
 from steelyard.records.consistency import kind_of_point, plan_contradiction
 from steelyard.records.job_file import JobFile, PointRun
+from steelyard.records.parts import Hint, StuckRank, Transport
 from steelyard.records.read import part_number, read_points
 from steelyard.records.reduced import ReducedSync
-from steelyard.records.schema import Hint, Job, Lanes, Launch, Phases, Point, StuckRank, Sync, Transport
+from steelyard.records.schema import Job, Lanes, Launch, Phases, Point, Sync
 from steelyard.results.durations import FloatArray
 from steelyard.results.row import RowLaunch
 from steelyard.results.values import Values, values_of

@@ -10,7 +10,7 @@ from msgspec.structs import force_setattr
 from steelyard.records.campaign_file import Placement
 from steelyard.records.fields import Params
 from steelyard.records.kinds import BLOCKING, CALL
-from steelyard.records.schema import StuckRank
+from steelyard.records.parts import StuckRank
 
 NOT_YET = "not measured yet"  # why a row has the status skipped
 

@@ -15,7 +15,8 @@ from steelyard.base.plural import plural
 from steelyard.base.serial_map import Mapper, serially
 from steelyard.records.campaign_file import OTHER_HOST, Placement, PlannedOp
 from steelyard.records.kinds import BANDWIDTH, BLOCKING, CALL, KERNEL, MPI, RATE
-from steelyard.records.schema import Point, Transport
+from steelyard.records.parts import Transport
+from steelyard.records.schema import Point
 from steelyard.results.agreement import with_same_answers
 from steelyard.results.combined import Combined, combine, finite
 from steelyard.results.facets import FACETS, Samples

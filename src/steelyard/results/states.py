@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from steelyard.base.cpulist import cpu_set, cpu_words
 from steelyard.base.plural import plural
 from steelyard.records.job_file import JobFile
-from steelyard.records.schema import Busy, Place
+from steelyard.records.parts import Busy, Place
 
 BUSY = 0.05  # of a CPU, over a launch: every system uses less
 BUSY_A_WHILE = 0.25  # ... between two looks

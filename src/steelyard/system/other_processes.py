@@ -14,7 +14,8 @@ from pathlib import Path, PurePath
 
 from steelyard.base.files import open_regular, read_text
 from steelyard.base.printable import visible
-from steelyard.records.schema import Busy, Watch
+from steelyard.records.parts import Busy
+from steelyard.records.schema import Watch
 from steelyard.system.process_stat import ProcessStat, family, process_stats
 
 LEAST_SECONDS = 2.0  # between two looks

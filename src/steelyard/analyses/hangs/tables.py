@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from steelyard.base.cpulist import cpu_words
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes
-from steelyard.records.schema import StuckRank
+from steelyard.records.parts import StuckRank
 from steelyard.render.sheet import Line, Sheet, number, remark, words
 from steelyard.results.row import Row
 from steelyard.rows.host_words import hosts_words

@@ -9,7 +9,7 @@ from steelyard.base.limits import COARSE_TIMER_NS, LEAST_SHM
 from steelyard.base.plural import counted
 from steelyard.base.units import format_memory
 from steelyard.diagnostics.machine.snapshot import Patient
-from steelyard.records.schema import Busy
+from steelyard.records.parts import Busy
 
 _BUSY = 0.05  # of a CPU: every system uses less
 _MOST_NAMED = 2  # examples

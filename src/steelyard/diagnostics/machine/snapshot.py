@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from steelyard.engines.mpi import Mpi
-from steelyard.records.schema import Busy
+from steelyard.records.parts import Busy
 from steelyard.system.kernel_settings import SystemSettings
 from steelyard.system.machine import Machine
 

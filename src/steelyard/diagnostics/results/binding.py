@@ -10,7 +10,8 @@ from steelyard.base.diagnostic import WARNING, check
 from steelyard.base.plural import counted
 from steelyard.diagnostics.results.evidence import Evidence, listed, mpi_name, sentences
 from steelyard.records.job_file import JobFile
-from steelyard.records.schema import Job, Place
+from steelyard.records.parts import Place
+from steelyard.records.schema import Job
 from steelyard.results.load import Measured
 from steelyard.results.states import cpus_words, who
 from steelyard.results.threads import moved_lanes, sharing_lanes, stray_lanes

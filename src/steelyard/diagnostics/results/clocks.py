@@ -11,7 +11,7 @@ from steelyard.base.units import format_time
 from steelyard.diagnostics.results.contradictions import disagreements
 from steelyard.diagnostics.results.evidence import Evidence, listed, sentences, valued
 from steelyard.records.kinds import INSTRUMENT
-from steelyard.records.schema import Place
+from steelyard.records.parts import Place
 from steelyard.results.facets import ClockError, Rate, Timer
 from steelyard.results.row import Row
 from steelyard.rows.host_words import hosts_words

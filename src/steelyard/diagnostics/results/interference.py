@@ -10,7 +10,8 @@ from steelyard.base.plural import counted, plural
 from steelyard.base.units import format_time
 from steelyard.diagnostics.results.evidence import Evidence, sentences
 from steelyard.records.job_file import JobFile
-from steelyard.records.schema import Busy, State
+from steelyard.records.parts import Busy
+from steelyard.records.schema import State
 from steelyard.results.facets import Windows
 from steelyard.results.states import (
     STOLEN,

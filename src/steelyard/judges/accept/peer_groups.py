@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from steelyard.base.cpulist import told_cpus
 from steelyard.records.campaign_file import OTHER_HOST
 from steelyard.records.kinds import NOISE
-from steelyard.records.schema import Place
+from steelyard.records.parts import Place
 from steelyard.results.durations import pairs_of
 from steelyard.results.key import RowKey, key_of
 from steelyard.results.load import Measured, PointLaunch, PointLaunches

@@ -249,28 +249,10 @@ def _verdict(
 ) -> NightVerdict:
     """Take the screen's verdict or, if tonight is like the last nights, that of the change before them."""
     change = changes[-1] if changes else None
-    estimate, low, high = (float(one[column]) for one in (screened.estimate, screened.low, screened.high))
+    estimate, low, high = (float(ends[column]) for ends in (screened.estimate, screened.low, screened.high))
     is_known = math.isfinite(estimate)
     p = float(screened.p[column])
-    is_far = is_known and abs(estimate) > screened.farthest[column]
-    verdict, why = CANNOT_TELL, ""
-    odd = levels.odd[column] if size is not None and column < len(levels.odd) else ""
-    margin = math.log1p(asked.margin)
-    if not is_known:
-        why = f"{screened.nights[column]} earlier nights"
-    elif high - low > _WIDEST:
-        why = "nights are too far apart"
-    elif p <= asked.false_alarm and not is_far:
-        why = "a night before was as far off"
-    elif p <= asked.false_alarm:
-        verdict = _direction(estimate, asked)
-    elif odd:
-        why = odd
-    elif -margin <= low and high <= margin:
-        has_moved = size is not None and abs(levels.moved[column]) > margin
-        verdict, odd = (CANNOT_TELL, _OTHER_MODES) if has_moved else (SAME, odd)
-        why = odd
-    is_odd = bool(screened.alone[column] <= SUSPECT or odd)
+    verdict, why, is_odd = _screen_verdict(column, screened, levels if size is not None else None, asked)
     suspected = is_known and (verdict in (SLOWER, FASTER) or is_odd)
     if change is not None and verdict in (SAME, CANNOT_TELL):
         verdict, why = _direction(change.estimate, asked), f"since {names[change.at]}"
@@ -300,6 +282,37 @@ def _verdict(
         suspected=suspected,
         sized=row.sized or row.bytes > 0,
     )
+
+
+def _screen_verdict(
+    column: int, screened: Screened, levels: Levels | None, asked: Question
+) -> tuple[str, str, bool]:
+    """Judge tonight against the nights before: the verdict, why it is open, and whether tonight is odd.
+
+    `levels` are those of test cases; what all of an op have in common has none.
+    """
+    estimate, low, high = (float(ends[column]) for ends in (screened.estimate, screened.low, screened.high))
+    is_known = math.isfinite(estimate)
+    p = float(screened.p[column])
+    is_far = is_known and abs(estimate) > screened.farthest[column]
+    verdict, why = CANNOT_TELL, ""
+    odd = levels.odd[column] if levels is not None and column < len(levels.odd) else ""
+    margin = math.log1p(asked.margin)
+    if not is_known:
+        why = f"{screened.nights[column]} earlier nights"
+    elif high - low > _WIDEST:
+        why = "nights are too far apart"
+    elif p <= asked.false_alarm and not is_far:
+        why = "a night before was as far off"
+    elif p <= asked.false_alarm:
+        verdict = _direction(estimate, asked)
+    elif odd:
+        why = odd
+    elif -margin <= low and high <= margin:
+        has_moved = levels is not None and abs(levels.moved[column]) > margin
+        verdict, why = (CANNOT_TELL, _OTHER_MODES) if has_moved else (SAME, "")
+        odd = why
+    return verdict, why, bool(screened.alone[column] <= SUSPECT or odd)
 
 
 def _direction(estimate: float, asked: Question) -> str:

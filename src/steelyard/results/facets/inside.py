@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.records.schema import Hint
+from steelyard.records.parts import Hint
 from steelyard.results.combined import Combined
 from steelyard.results.core_noise import CoreNoise, core_noise
 from steelyard.results.phases import RowPhases, summarise

@@ -57,7 +57,9 @@ def equal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store
 
 
-def test_a_change_is_dated_named_and_fails(stepped: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_change_is_dated_named_and_fails(
+    stepped: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = _checked(stepped)
     said = {(one.op, one.bytes): one for one in found.points}
     assert said["mpi.allreduce", 8].verdict == SLOWER
@@ -70,8 +72,12 @@ def test_a_change_is_dated_named_and_fails(stepped: Path, capsys: pytest.Capture
         assert one.low <= 1.05 <= one.high
         assert ("MPI", "mpich-4.0.2", "mpich-4.1.0") in [(s.name, s.before, s.after) for s in one.settings]
     with pytest.raises(typer.Exit) as exit_:
-        check(CheckOptions(history=[stepped]))
+        check(CheckOptions(history=[stepped], markdown=tmp_path / "page.md"))
     assert exit_.value.exit_code == 1
+    title, _, answer, *lines = (tmp_path / "page.md").read_text().splitlines()
+    assert title == "## steelyard check night-29"
+    assert answer.startswith("mpi.allreduce became slower between night-19")
+    assert [line[: len("| **mpi.allreduce")] for line in lines].count("| **mpi.allreduce") >= 2
     text = capsys.readouterr().out
     assert "mpi.allreduce became slower between night-19" in text
     assert "mpich-4.0.2 to mpich-4.1.0" in text

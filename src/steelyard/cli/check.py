@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.base.errors import InputError
-from steelyard.cli.compare import exit_code, of_quantile, question, write_junit
+from steelyard.cli.compare import exit_code, of_quantile, question, write_junit, write_markdown
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
 from steelyard.cli.options import (
     JsonFlag,
     JunitFile,
     LeastPercent,
     MarginPercent,
+    MarkdownFile,
     QuantileOf,
     StrictFlag,
     TimeBudget,
@@ -108,6 +109,7 @@ class CheckOptions:
         Path | None, typer.Option(metavar="FILE", help="write the history as pictures, one HTML file")
     ] = None
     junit: JunitFile = None
+    markdown: MarkdownFile = None
     json: JsonFlag = False
 
     @property
@@ -138,13 +140,13 @@ def check(options: CheckOptions) -> None:
         from steelyard.judges.history.page import check_page
 
         write_asked(options.report, check_page(found, series, asked.margin).encode(), "--report")
+    title = f"steelyard check {found.tonight}{of_quantile(options.quantile)}"
     if options.junit:
-        write_junit(
-            options.junit,
-            f"steelyard check {found.tonight}{of_quantile(options.quantile)}",
-            found.points,
-            options.strict,
-        )
+        write_junit(options.junit, title, found.points, options.strict)
+    if options.markdown:
+        from steelyard.judges.history.tables import check_sentences, check_sheet
+
+        write_markdown(options.markdown, title, check_sentences(found), check_sheet(found, asked.margin))
     if options.json:
         from steelyard.judges.history.document import check_document
 
@@ -215,6 +217,7 @@ def _check_without_history(options: CheckOptions) -> None:
             false_alarm=options.false_alarm,
             strict=options.strict,
             junit=options.junit,
+            markdown=options.markdown,
             json=options.json,
         )
     )

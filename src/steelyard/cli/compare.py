@@ -10,7 +10,15 @@ import typer
 
 from steelyard.base.factors import FACTORS
 from steelyard.cli.console import paper, print_laid_out, print_sheet, say_json
-from steelyard.cli.options import JsonFlag, JunitFile, LeastPercent, MarginPercent, QuantileOf, StrictFlag
+from steelyard.cli.options import (
+    JsonFlag,
+    JunitFile,
+    LeastPercent,
+    MarginPercent,
+    MarkdownFile,
+    QuantileOf,
+    StrictFlag,
+)
 from steelyard.cli.written import write_asked
 
 if TYPE_CHECKING:
@@ -18,6 +26,7 @@ if TYPE_CHECKING:
 
     from steelyard.judges.compare.answer import Question
     from steelyard.judges.compare.verdicts import CaseVerdict
+    from steelyard.render.sheet import Sheet
 
 SLOWER_CODE, CANNOT_TELL_CODE = 1, 4
 EXAMPLES = {
@@ -67,30 +76,34 @@ class CompareOptions:
     ] = 1.0
     strict: StrictFlag = False
     junit: JunitFile = None
+    markdown: MarkdownFile = None
     json: JsonFlag = False
 
 
 def compare(options: CompareOptions) -> None:
     """Compare folders, or the MPIs or settings of one folder."""
+    from steelyard.judges.compare.tables import verdict_sentences, verdict_sheet, with_short_names
     from steelyard.session.compare import compare_folders
 
     asked = question(options.false_alarm, options.least, options.margin, options.quantile)
     despite = options.despite.split(",") if options.despite else ()
     found = compare_folders(options.folders, asked, by=options.by, first=options.against, despite=despite)
+    title = f"steelyard compare {' '.join(found.arms)}{of_quantile(options.quantile)}"
     if options.junit:
-        title = f"steelyard compare {' '.join(found.arms)}{of_quantile(options.quantile)}"
         write_junit(options.junit, title, found.points, options.strict)
+    shown = with_short_names(found)
+    sheet, sentences = verdict_sheet(shown, asked.margin), verdict_sentences(shown, asked.margin)
+    if options.markdown:
+        write_markdown(options.markdown, title, sentences, sheet)
     if options.json:
         from steelyard.judges.compare.document import verdicts_document
 
         say_json(verdicts_document(found))
     else:
-        from steelyard.judges.compare.tables import verdict_sentences, verdict_sheet, with_short_names
         from steelyard.render.terminal import prose_text
 
-        shown = with_short_names(found)
-        print_sheet(verdict_sheet(shown, asked.margin))
-        for sentence in verdict_sentences(shown, asked.margin):
+        print_sheet(sheet)
+        for sentence in sentences:
             print_laid_out(prose_text(sentence, paper()))
     if code := exit_code(found.points, options.strict):
         raise typer.Exit(code)
@@ -122,6 +135,13 @@ def write_junit(path: Path, title: str, points: Sequence[CaseVerdict], strict: b
     from steelyard.judges.compare.junit import junit_xml
 
     write_asked(path, junit_xml(title, points, strict), "--junit")
+
+
+def write_markdown(path: Path, title: str, sentences: Sequence[str], sheet: Sheet) -> None:
+    """Write verdicts as Markdown: what they come to, then the table. Raises InputError."""
+    from steelyard.render.markdown import page_markdown
+
+    write_asked(path, page_markdown(title, sentences, (sheet,)).encode(), "--markdown")
 
 
 def exit_code(points: Sequence[CaseVerdict], strict: bool) -> int:

@@ -68,6 +68,9 @@ TimeBudget = Annotated[
     typer.Option(metavar="TIME", help="for all launches: 90s, 10m; what does not fit is left out, and named"),
 ]
 JunitFile = Annotated[Path | None, typer.Option(metavar="FILE", help="write the verdicts as JUnit XML, too")]
+MarkdownFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="write the verdicts as Markdown, too")
+]
 
 
 def launches_option(text: str, least: int = 1) -> Any:

@@ -15,10 +15,15 @@ from steelyard.analyses.registry import ANALYSES
 from steelyard.base.files import write_whole
 from steelyard.base.printable import visible
 from steelyard.export.exported import Export, ExportedFolder
+from steelyard.export.extrap import extrap_text
 from steelyard.export.flat import cell, columns, flat, row_document
+from steelyard.export.gbench import gbench_text
 from steelyard.export.imb import IMB_TESTS, imb_text
+from steelyard.export.influx import influx_text
 from steelyard.export.junit import results_xml
+from steelyard.export.markdown import markdown_tables
 from steelyard.export.netpipe import NETPIPE_TESTS, netpipe_text
+from steelyard.export.openmetrics import openmetrics_text
 from steelyard.export.osu import osu_text
 from steelyard.export.osu_tests import OSU_TESTS
 from steelyard.export.table import parquet
@@ -89,6 +94,11 @@ FORMATS: dict[str, Callable[[Export], bytes]] = {
     "osu-full": partial(osu_text, full=True),
     "imb": imb_text,
     "netpipe": netpipe_text,
+    "markdown": markdown_tables,
+    "openmetrics": openmetrics_text,
+    "influx": influx_text,
+    "extrap": extrap_text,
+    "gbench": gbench_text,
 }
 # Formats of other suites, and their tests that each can hold.
 PRINTS: dict[str, Collection[str]] = {

@@ -1,0 +1,26 @@
+"""The line protocol of InfluxDB, which Telegraf, QuestDB and VictoriaMetrics read, too."""
+
+from __future__ import annotations
+
+from steelyard.export.exported import Export
+from steelyard.export.tagged_rows import GAUGES, TaggedRow, began_ns, numbers_of, tagged_rows
+
+_ESCAPES = str.maketrans({",": r"\,", "=": r"\=", " ": r"\ ", "\\": "/"})  # a tag cannot hold a backslash
+
+
+def influx_text(what: Export) -> bytes:
+    """Write a line for each row: tags, numbers, and the begin of its first launch in ns."""
+    return "".join(f"{_line(one)}\n" for one in tagged_rows(what)).encode()
+
+
+def _line(one: TaggedRow) -> str:
+    tags = "".join(f",{name}={value.translate(_ESCAPES)}" for name, value in sorted(one.tags.items()))
+    numbers = {name: value for name, value in numbers_of(one.row).items() if name != "measured"}
+    fields = ",".join(f"{_name(name)}={value!r}" for name, value in numbers.items())
+    began = began_ns(one.row)
+    return f"steelyard{tags} {fields}" + ("" if began is None else f" {began}")
+
+
+def _name(key: str) -> str:
+    gauge = GAUGES[key]
+    return f"{gauge.name}_{gauge.unit}" if gauge.unit else gauge.name

@@ -1,0 +1,178 @@
+"""What is exported for other programs is read by their own code, or by what they publish of their formats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from line_protocol_parser import parse_line
+from markdown_it import MarkdownIt
+from prometheus_client import parser as exposition
+from prometheus_client.openmetrics import parser as openmetrics
+
+from flat_rows import made_launch, made_row
+from steelyard.analyses.analysis import Made
+from steelyard.base.errors import InputError
+from steelyard.export.exported import Export, ExportedFolder
+from steelyard.export.formats import FORMATS
+from steelyard.render.markdown import sheet_markdown
+from steelyard.render.sheet import BAD, Line, Sheet, number, remark, words
+from steelyard.results.row import Row
+
+_HOSTILE = 'a "b"\\ c=d,e\n# EOF\x1b[2J|<b>*x*'
+_BEGAN = 1_790_000_000_000_000_000
+_LAUNCHES = tuple(
+    made_launch(i, median=median, began_unix_ns=_BEGAN + i)
+    for i, median in enumerate((900.0, 1000.0, 1100.0))
+)
+
+
+def _text(to: str, *folders: tuple[Row, ...]) -> str:
+    names = ("monday", "tuesday")
+    return FORMATS[to](
+        Export(
+            tuple(ExportedFolder(Path(name), Made(rows)) for name, rows in zip(names, folders, strict=False))
+        )
+    ).decode()
+
+
+def _case(**keys: Any) -> Row:
+    return made_row(launches=_LAUNCHES, **keys)
+
+
+_ROWS = (
+    _case(bytes=8, verified=True, bandwidth=5e8, p99=2500.0),
+    _case(bytes=16, point=1, mpi=_HOSTILE, verified=True),
+    made_row(bytes=32, point=2, status="failed", why="hang", median=None, flag=None, verified=None),
+    made_row(bytes=64, point=3, status="skipped", why="no such call", median=None),
+)
+
+
+@pytest.mark.parametrize("read", [openmetrics, exposition], ids=["OpenMetrics", "textfile-collector"])
+def test_prometheus_reads_each_number_with_its_tags(read: Any) -> None:
+    families = list(read.text_string_to_metric_families(_text("openmetrics", _ROWS)))
+    samples = {
+        (one.name, one.labels["bytes"]): (one.value, one.labels)
+        for family in families
+        for one in family.samples
+    }
+    assert {family.type for family in families} == {"gauge"}
+    assert samples["steelyard_time_seconds", "8"] == (
+        1e-6,
+        {"op": "mpi.bcast", "mpi": "mpich", "bytes": "8", "ranks": "4", "threads": "1", "method": "epoch"},
+    )
+    assert samples["steelyard_time_low_seconds", "8"][0] == pytest.approx(0.99e-6)
+    assert samples["steelyard_time_high_seconds", "8"][0] == pytest.approx(1.01e-6)
+    assert samples["steelyard_time_p99_seconds", "8"][0] == pytest.approx(2.5e-6)
+    assert samples["steelyard_bandwidth_bytes_per_second", "8"][0] == 5e8
+    assert samples["steelyard_measured_timestamp_seconds", "8"][0] == pytest.approx(_BEGAN / 1e9)
+    assert samples["steelyard_converged", "8"][0] == 1
+    assert samples["steelyard_verified", "8"][0] == 1
+    assert samples["steelyard_time_seconds", "16"][1]["mpi"] == _HOSTILE.replace("\n", "\\n").replace(
+        "\x1b", "\\x1b"
+    )
+    assert samples["steelyard_ended", "32"][0] == 0
+    assert ("steelyard_time_seconds", "32") not in samples
+    assert not [key for key in samples if key[1] == "64"]
+
+
+def test_no_two_series_have_the_same_tags() -> None:
+    text = _text("openmetrics", (_case(), _case(point=1)), (_case(),))
+    lines = [line for line in text.splitlines() if line.startswith("steelyard_time_seconds")]
+    assert len({line.rpartition(" ")[0] for line in lines}) == 3
+    assert 'repeated="2"' in lines[1]
+    assert 'folder="tuesday"' in lines[2]
+
+
+def test_influx_lines_are_read_with_their_tags_and_numbers() -> None:
+    first, second, failed = map(parse_line, _text("influx", _ROWS).splitlines())
+    assert first["measurement"] == "steelyard"
+    assert first["tags"] == {
+        "bytes": "8",
+        "method": "epoch",
+        "mpi": "mpich",
+        "op": "mpi.bcast",
+        "ranks": "4",
+        "threads": "1",
+    }
+    assert first["fields"]["time_seconds"] == 1e-6
+    assert first["fields"]["bandwidth_bytes_per_second"] == 5e8
+    assert first["time"] == _BEGAN
+    assert second["tags"]["mpi"].startswith('a "b"/ c=d,e')
+    assert failed["fields"]["ended"] == 0
+    assert failed["time"] is None
+
+
+def test_extra_p_gets_a_line_for_each_launch_over_what_varies() -> None:
+    rows = tuple(_case(bytes=size, point=size, mpi="x->y") for size in (8, 16))
+    lines = list(map(json.loads, _text("extrap", rows).splitlines()))
+    assert lines[:3] == [
+        {
+            "params": {"bytes": 8},
+            "callpath": "mpi.bcast->x-y",
+            "metric": "time",
+            "value": pytest.approx(value),
+        }
+        for value in (0.9e-6, 1e-6, 1.1e-6)
+    ]
+    assert len(lines) == 6
+
+
+def test_extra_p_gets_nothing_that_cannot_grow() -> None:
+    with pytest.raises(InputError, match="no size, number of ranks or of threads differs"):
+        _text("extrap", (_case(),))
+
+
+def test_google_benchmark_has_repetitions_and_their_aggregates() -> None:
+    found = json.loads(_text("gbench", _ROWS))["benchmarks"]
+    mine = [one for one in found if one["run_name"].startswith("mpi.bcast/mpi:mpich/bytes:8/ranks:4")]
+    assert [one["real_time"] for one in mine if one["run_type"] == "iteration"] == [900, 1000, 1100]
+    assert [one["iterations"] for one in mine if one["run_type"] == "iteration"] == [100, 100, 100]
+    aggregates = {one["aggregate_name"]: one for one in mine if one["run_type"] == "aggregate"}
+    assert aggregates["median"]["real_time"] == pytest.approx(1000)
+    assert aggregates["median"]["bytes_per_second"] == 5e8
+    assert aggregates["stddev"]["real_time"] == pytest.approx(100)
+    assert [one["error_message"] for one in found if one.get("error_occurred")] == ["hang"]
+    assert len({one["name"] for one in found if one["run_type"] == "aggregate"}) == 6
+
+
+def _cells(text: str) -> list[list[str]]:
+    """The rows of all tables, as a reader of Markdown sees them."""
+    rows: list[list[str]] = []
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    for token, inside in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.type == "tr_open":
+            rows.append([])
+        if token.type in ("th_open", "td_open"):
+            assert inside is not None
+            children = inside.children or []
+            assert not [one for one in children if one.type not in ("text", "strong_open", "strong_close")]
+            rows[-1].append("".join(one.content for one in children))
+    return rows
+
+
+def test_markdown_shows_each_cell_as_it_is() -> None:
+    table = Sheet(
+        "t",
+        "",
+        (words("op"), number("time"), number("±"), remark()),
+        (Line(("a|b", "1 us", "2 %", "*x* <i>")), Line(("c", "hang: `y`"), BAD)),
+        ("A note.",),
+    )
+    assert _cells(sheet_markdown(table)) == [
+        ["op", "time", "±", ""],
+        ["a|b", "1 us", "2 %", "*x* <i>"],
+        ["c", "", "", "hang: `y`"],
+    ]
+
+
+def test_results_in_markdown_are_a_table_of_each_op() -> None:
+    text = _text("markdown", _ROWS)
+    rows = _cells(text)
+    assert rows[0] == ["MPI", "bytes", "time", "±", "p99", "bandwidth", ""]
+    assert rows[1][:6] == ["mpich", "8 B", "1.00 us", "1.0 %", "2.50 us", "500 MB/s"]
+    assert rows[3][-1] == "failed: hang"
+    assert "Skipped: 1 of 4." in text
+    assert "\x1b" not in text

@@ -43,6 +43,8 @@ _MAY_IMPORT: dict[str, str] = {
     "judges/history": f"{_JUDGED} judges/compare",
     "judges/accept": f"{_JUDGED} system diagnostics judges/compare judges/history",
     "export": _JUDGED,
+    "readers": "base render",
+    "adapters": "base",
     "report": f"{_JUDGED} diagnostics judges",
     # on top
     "validate": "base records stats system engines results",

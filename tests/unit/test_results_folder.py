@@ -12,7 +12,7 @@ from steelyard.records.results_folder import check_results_folder
 
 _HYPERFINE = '{"results": [{"command": "true", "mean": 0.1, "stddev": 0.0, "times": [0.1]}]}'
 _GOOGLE = '{"context": {"date": "", "num_cpus": 2}, "benchmarks": []}'
-_LIKE = "runs the same tests by --like"
+_LIKE = "'steelyard run --like NAME' measures the same test"
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ _LIKE = "runs the same tests by --like"
         ("# OSU MPI Latency Test v7.4\n# Size Latency (us)\n0 0.2\n", ("OSU Micro-Benchmarks wrote", _LIKE)),
         ("#---\n#    Intel(R) MPI Benchmarks 2021.8, MPI-1 part\n", ("Intel MPI Benchmarks wrote", _LIKE)),
         (_HYPERFINE, ("a file that hyperfine wrote", "give a folder that")),
-        (_GOOGLE, ("a file that Google Benchmark wrote", "give a folder that")),
+        (_GOOGLE, ("a file that Google Benchmark wrote", "'steelyard load' shows it")),
         ("[[measure]]\nops = ['mpi.bcast']\n", ("a plan", "'steelyard run' measures it")),
         ("<!DOCTYPE html>\n", ("a page", "give the results folder")),
         ("words\n", ("is a file and no results folder", "give one that 'steelyard run' wrote")),

@@ -33,6 +33,7 @@ _COMMANDS = {
     "report": Command("show", "ReportOptions", "report", "results as one HTML file that opens offline"),
     "plot": Command("plot", "PlotOptions", "plot", "static figures for papers: SVG, PNG, PDF"),
     "export": Command("export", "ExportOptions", "export", "results for other programs: csv, osu, imb, ..."),
+    "load": Command("load", "LoadOptions", "load", "what other suites have printed, side by side"),
     "compare": Command("compare", "CompareOptions", "compare", "slower, faster, the same, or cannot tell"),
     "check": Command(
         "check",

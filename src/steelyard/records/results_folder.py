@@ -8,15 +8,23 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import open_regular
 
 _HEAD_BYTES = 4096  # of a file that are looked at
-_MEASURE = "steelyard reads its own results only, and runs the same tests by --like"
+_LOAD = "'steelyard load' shows it, and 'steelyard run --like NAME' measures the same test"
 _OWN = "steelyard reads its own results only; give a folder that 'steelyard run' wrote"
 
 # Files that may be taken for results: texts that all stand at their beginning, what they are, and what to do.
 _KNOWN: tuple[tuple[tuple[bytes, ...], str, str], ...] = (
-    ((b"# OSU ",), "a file that OSU Micro-Benchmarks wrote", _MEASURE),
-    ((b"Intel(R) MPI Benchmark",), "a file that Intel MPI Benchmarks wrote", _MEASURE),
-    ((b'"context"', b'"benchmarks"'), "a file that Google Benchmark wrote", _OWN),
-    ((b'"context"', b'"num_cpus"'), "a file that Google Benchmark wrote", _OWN),
+    ((b"# OSU ",), "a file that OSU Micro-Benchmarks wrote", _LOAD),
+    ((b"Intel(R) MPI Benchmark",), "a file that Intel MPI Benchmarks wrote", _LOAD),
+    (
+        (b'"context"', b'"benchmarks"'),
+        "a file that Google Benchmark wrote",
+        "'steelyard load' shows it beside others",
+    ),
+    (
+        (b'"context"', b'"num_cpus"'),
+        "a file that Google Benchmark wrote",
+        "'steelyard load' shows it beside others",
+    ),
     ((b'"results"', b'"command"', b'"times"'), "a file that hyperfine wrote", _OWN),
     ((b'"results"', b'"command"', b'"stddev"'), "a file that hyperfine wrote", _OWN),
     ((b"[[measure]]",), "a plan", "'steelyard run' measures it, and writes a results folder"),

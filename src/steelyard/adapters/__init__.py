@@ -1,0 +1,1 @@
+"""Steelyard inside the frameworks that sites already run; each module imports its framework."""

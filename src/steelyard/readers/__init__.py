@@ -1,0 +1,1 @@
+"""What other suites have printed, read as numbers without intervals."""

@@ -1,0 +1,104 @@
+"""A file of another suite: its tables, of one suite or several, whatever stands between them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from steelyard.base.errors import InputError
+from steelyard.base.files import read_regular
+from steelyard.readers.printed import PrintedNumber, TextLine, fields_below, number_in, whole_in
+from steelyard.readers.suites import TABLES, SuiteTable
+
+_MOST_BYTES = 64 * 2**20  # of a file; logs are shorter
+_NETPIPE_COLUMNS = ("Gbit/s", "Gbit/s, least", "Gbit/s, most", "us")
+_KNOWN = "OSU, IMB, NetPIPE, NPB, IOR or Google Benchmark"
+
+
+def read_printed(path: Path) -> tuple[PrintedNumber, ...]:
+    """Read the numbers of a file. Raises InputError for a line that cannot be read, or without a number."""
+    text = read_regular(path, _MOST_BYTES).decode("utf-8", errors="replace")
+    try:
+        return numbers_of_text(text)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def numbers_of_text(text: str) -> tuple[PrintedNumber, ...]:
+    """Read the numbers of a text. Raises InputError."""
+    if text.lstrip().startswith("{"):
+        found = list(_google(text))
+    else:
+        lines = [TextLine(i, line) for i, line in enumerate(text.splitlines(), 1)]
+        sections = list(_sections(lines))
+        found = [one for begins, section in sections for one in TABLES[begins](section)]
+        found = found if sections else list(_netpipe(lines))
+    if not found:
+        raise InputError(
+            f"there is no table of {_KNOWN} with a number; give a file that one of these printed"
+        )
+    if unknown := next((one for one in found if not math.isfinite(one.value)), None):
+        raise InputError(
+            f"line {unknown.line} has a number that is none; mend the file, or cut that table out"
+        )
+    return tuple(found)
+
+
+def _sections(lines: Sequence[TextLine]) -> Iterator[tuple[re.Pattern[str], SuiteTable]]:
+    begins = [
+        (line, pattern, match) for line in lines for pattern in TABLES if (match := pattern.match(line.text))
+    ]
+    ends = [*(line.number - 1 for line, _, _ in begins[1:]), len(lines)]
+    for (line, pattern, match), end in zip(begins, ends, strict=False):
+        yield pattern, SuiteTable(match, line, lines[line.number : end])
+
+
+def _netpipe(lines: Sequence[TextLine]) -> Iterator[PrintedNumber]:
+    """Read np.out of NetPIPE 5, which has no headings: nothing but lines of bytes and four numbers."""
+    told = [line for line in lines if line.text.strip() and not line.text.startswith("#")]
+    if not told or any(len(line.text.split()) != len(_NETPIPE_COLUMNS) + 1 for line in told[:1]):
+        return
+    for line, fields in fields_below(told, len(_NETPIPE_COLUMNS) + 1):
+        for column, field in zip(_NETPIPE_COLUMNS, fields[1:], strict=True):
+            yield PrintedNumber(
+                suite="NetPIPE",
+                test="netpipe",
+                column=column,
+                bytes=whole_in(line, fields[0]),
+                value=number_in(line, field),
+                line=line.number,
+            )
+
+
+class _Benchmark(msgspec.Struct):
+    name: str
+    real_time: float | None = None
+    time_unit: str = "ns"
+    run_type: str = "iteration"
+
+
+class _Document(msgspec.Struct):
+    benchmarks: tuple[_Benchmark, ...]
+
+
+def _google(text: str) -> Iterator[PrintedNumber]:
+    """Read repetitions of Google Benchmark; their aggregates follow from them and are left out.
+
+    Raises InputError.
+    """
+    try:
+        document = msgspec.json.decode(text.encode(), type=_Document)
+    except msgspec.DecodeError as error:
+        raise InputError(
+            f"it is no JSON of Google Benchmark ({error}); give the file that it wrote as JSON"
+        ) from None
+    for i, one in enumerate(document.benchmarks, 1):
+        if one.run_type == "iteration" and one.real_time is not None:
+            column = f"real_time ({one.time_unit})"
+            yield PrintedNumber(
+                suite="Google Benchmark", test=one.name, column=column, value=one.real_time, line=i
+            )

@@ -1,0 +1,124 @@
+"""The tables of each suite: what begins one, and a function that reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from steelyard.base.plural import counted
+from steelyard.readers.printed import PrintedNumber, TextLine, fields_below, number_in, refused, whole_in
+
+OSU, IMB, NPB, IOR = "OSU Micro-Benchmarks", "Intel MPI Benchmarks", "NAS Parallel Benchmarks", "IOR"
+_NOT_NUMBERS = ("Validation",)  # columns of words
+_COUNTS = ("Iterations", "#repetitions")  # columns that say how a number was made
+_NPB_NUMBERS = ("Time in seconds", "Mop/s total")
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteTable:
+    """A table: the match of the line that begins it, that line, and the lines up to the next table."""
+
+    match: re.Match[str]
+    first: TextLine
+    lines: Sequence[TextLine]
+
+
+def _osu(section: SuiteTable) -> Iterator[PrintedNumber]:
+    """`# OSU MPI Latency Test v7.4`, a line of headings, lines of numbers."""
+    heading = next((line for line in section.lines if re.match(r"# ?(Size|\w+\.? \w+ ?\()", line.text)), None)
+    if heading is None:
+        raise refused(section.first, "begins a table of OSU without headings")
+    columns = re.split(r"\s{2,}", heading.text.lstrip("# ").strip())
+    is_sized = columns[0] == "Size"
+    below = [line for line in section.lines if line.number > heading.number]
+    for line, fields in fields_below(below, len(columns)):
+        size = whole_in(line, fields[0]) if is_sized else None
+        for column, field in zip(columns[is_sized:], fields[is_sized:], strict=True):
+            if column not in (*_NOT_NUMBERS, *_COUNTS) and field != "nan":
+                yield PrintedNumber(
+                    suite=OSU,
+                    test=section.match[1],
+                    column=column,
+                    bytes=size,
+                    value=number_in(line, field),
+                    line=line.number,
+                )
+
+
+def _imb(section: SuiteTable) -> Iterator[PrintedNumber]:
+    """`# Benchmarking PingPong`, `# #processes = 2`, headings that begin with `#`, lines of numbers."""
+    ranks = next(
+        (
+            whole_in(line, found[1])
+            for line in section.lines
+            if (found := re.match(r"# #processes = (\S+)", line.text))
+        ),
+        None,
+    )
+    heading = next(
+        (line for line in section.lines if re.match(r"\s*#(bytes|repetitions)\b", line.text)), None
+    )
+    if heading is None:
+        raise refused(section.first, "begins a table of IMB without headings")
+    columns = heading.text.split()
+    is_sized = columns[0] == "#bytes"
+    below = [line for line in section.lines if line.number > heading.number]
+    for line, fields in fields_below(below, len(columns)):
+        for column, field in zip(columns[is_sized:], fields[is_sized:], strict=True):
+            if column not in _COUNTS:
+                yield PrintedNumber(
+                    suite=IMB,
+                    test=section.match[1],
+                    column=column,
+                    bytes=whole_in(line, fields[0]) if is_sized else None,
+                    ranks=ranks,
+                    value=number_in(line, field),
+                    line=line.number,
+                )
+
+
+def _npb(section: SuiteTable) -> Iterator[PrintedNumber]:
+    """`CG Benchmark Completed.`, then lines `Time in seconds = 0.36`."""
+    told = {
+        name.strip(): (line, value.strip())
+        for line in section.lines
+        for name, sign, value in [line.text.partition("=")]
+        if sign
+    }
+    if missing := [name for name in ("Class", *_NPB_NUMBERS) if name not in told]:
+        raise refused(section.first, f"begins a summary of NPB without '{missing[0]}'")
+    ranks = whole_in(*told["Total processes"]) if "Total processes" in told else None
+    for column in _NPB_NUMBERS:
+        line, field = told[column]
+        yield PrintedNumber(
+            suite=NPB,
+            test=f"{section.match[1].lower()}.{told['Class'][1]}",
+            column=column,
+            ranks=ranks,
+            value=number_in(line, field),
+            line=line.number,
+        )
+
+
+def _ior(section: SuiteTable) -> Iterator[PrintedNumber]:
+    """`access bw(MiB/s) ...`, then a line for each repetition that begins with `write` or `read`."""
+    columns = section.first.text.split()
+    for line in section.lines:
+        access, *fields = line.text.split() or [""]
+        if access not in ("write", "read"):
+            continue
+        if len(fields) + 1 != len(columns):
+            raise refused(line, f"has {counted(len(fields) + 1, 'field')} below {len(columns)} columns")
+        yield PrintedNumber(
+            suite=IOR, test=access, column=columns[1], value=number_in(line, fields[0]), line=line.number
+        )
+
+
+# The line that begins a table -> its reader.
+TABLES: Mapping[re.Pattern[str], Callable[[SuiteTable], Iterator[PrintedNumber]]] = {
+    re.compile(r"# OSU (.+?) v\d\S*\s*$"): _osu,
+    re.compile(r"# Benchmarking (\S+)"): _imb,
+    re.compile(r"\s*([A-Z]{2}) Benchmark Completed"): _npb,
+    re.compile(r"access\s+bw\(MiB/s\)"): _ior,
+}

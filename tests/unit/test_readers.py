@@ -1,0 +1,180 @@
+"""Texts of other suites, as these print them, are read whole or refused with the line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+
+from steelyard.base.errors import InputError
+from steelyard.cli.load import LoadOptions, load
+from steelyard.readers.files import numbers_of_text
+
+_OSU = """
+# OSU MPI Latency Test v7.4
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)        Validation
+1                       1.23              Pass
+1024                    2.00              Pass
+"""
+_OSU_FULL = """
+# OSU MPI Allreduce Latency Test v7.4
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
+4                       2.00              1.00              4.00        1000
+"""
+_OSU_BARRIER = """
+# OSU MPI Barrier Latency Test v7.4
+# Avg Latency(us)
+             2.50
+"""
+_IMB = """
+#---------------------------------------------------
+# Benchmarking PingPong
+# #processes = 2
+#---------------------------------------------------
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            0         1000         0.25         0.00
+         1024         1000         0.75      1365.33
+
+#----------------------------------------------------------------
+# Benchmarking Allreduce
+# #processes = 4
+#----------------------------------------------------------------
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            8         1000         1.00         3.00         2.00
+"""
+_NPB = """
+ CG Benchmark Completed.
+ Class           =                        A
+ Size            =                    14000
+ Time in seconds =                     0.36
+ Total processes =                        4
+ Mop/s total     =                  4156.76
+ Verification    =               SUCCESSFUL
+"""
+_IOR = """
+access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   iter
+------    ---------  ----       ----------  ---------- ---------  --------   --------   --------   ----
+write     2934.50    2936.12    0.001362    1024.00    1024.00    0.000316   0.001362   0.000021   0
+read      6401.20    7502.10    0.000533    1024.00    1024.00    0.000045   0.000533   0.000003   0
+"""
+_NETPIPE = "      1     0.040     0.039     0.041    0.20\n      8     0.320     0.310     0.330    0.20\n"
+_GOOGLE = json.dumps(
+    {
+        "context": {},
+        "benchmarks": [
+            {
+                "name": "BM_x/8",
+                "run_type": "iteration",
+                "real_time": 12.5,
+                "cpu_time": 12.4,
+                "time_unit": "ns",
+            },
+            {"name": "BM_x/8_mean", "run_type": "aggregate", "real_time": 12.5, "time_unit": "ns"},
+        ],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (_OSU, [("MPI Latency Test", "Avg Latency(us)", 1, None, 1.23, 5), (..., ..., 1024, None, 2.0, 6)]),
+        (
+            _OSU_FULL,
+            [
+                ("MPI Allreduce Latency Test", column, 4, None, value, 5)
+                for column, value in (("Avg Latency(us)", 2), ("Min Latency(us)", 1), ("Max Latency(us)", 4))
+            ],
+        ),
+        (_OSU_BARRIER, [("MPI Barrier Latency Test", "Avg Latency(us)", None, None, 2.5, 4)]),
+        (
+            _IMB,
+            [
+                ("PingPong", "t[usec]", 0, 2, 0.25, 7),
+                ("PingPong", "Mbytes/sec", 0, 2, 0.0, 7),
+                ("PingPong", "t[usec]", 1024, 2, 0.75, 8),
+                ("PingPong", "Mbytes/sec", 1024, 2, 1365.33, 8),
+                ("Allreduce", "t_min[usec]", 8, 4, 1.0, 15),
+                ("Allreduce", "t_max[usec]", 8, 4, 3.0, 15),
+                ("Allreduce", "t_avg[usec]", 8, 4, 2.0, 15),
+            ],
+        ),
+        (_NPB, [("cg.A", "Time in seconds", None, 4, 0.36, 5), ("cg.A", "Mop/s total", None, 4, 4156.76, 7)]),
+        (_IOR, [("write", "bw(MiB/s)", None, None, 2934.5, 4), ("read", "bw(MiB/s)", None, None, 6401.2, 5)]),
+        (
+            _NETPIPE,
+            [
+                ("netpipe", column, size, None, value, line)
+                for line, size, values in (
+                    (1, 1, (0.04, 0.039, 0.041, 0.2)),
+                    (2, 8, (0.32, 0.31, 0.33, 0.2)),
+                )
+                for column, value in zip(
+                    ("Gbit/s", "Gbit/s, least", "Gbit/s, most", "us"), values, strict=True
+                )
+            ],
+        ),
+        (_GOOGLE, [("BM_x/8", "real_time (ns)", None, None, 12.5, 1)]),
+    ],
+    ids=["osu", "osu -f", "osu without sizes", "imb", "npb", "ior", "netpipe", "google benchmark"],
+)
+def test_numbers_are_read_with_their_lines(text: str, told: list[tuple[object, ...]]) -> None:
+    found = [
+        (one.test, one.column, one.bytes, one.ranks, one.value, one.line) for one in numbers_of_text(text)
+    ]
+    assert len(found) == len(told)
+    for mine, theirs in zip(found, told, strict=True):
+        assert all(value == known for value, known in zip(mine, theirs, strict=True) if known is not ...)
+
+
+def test_several_suites_in_one_log_are_read_whatever_stands_between_them() -> None:
+    noise = "srun: job 17 queued\n[node1:42] a warning of UCX\n"
+    found = numbers_of_text("\r\n".join([*noise.splitlines(), *(_OSU + noise + _IMB + _NPB).splitlines()]))
+    assert len(found) == 2 + 7 + 2
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            _OSU.replace("1.23 ", "1,23 "),
+            "line 5 has '1,23' where a number belongs, whose decimal sign is a comma",
+        ),
+        (_OSU[: _OSU.index("2.00")], "line 6 has 1 field below 3 columns"),
+        (_OSU.replace("1024 ", "1e3 "), "line 6 has '1e3' where a whole number belongs"),
+        (_OSU.replace("2.00", "inf"), "line 6 has a number that is none"),
+        ("\n".join(_OSU.splitlines()[:3]), "line 2 begins a table of OSU without headings"),
+        ("\n".join(_OSU.splitlines()[:4]), "no table of OSU"),
+        (_IMB[: _IMB.index("1365.33")], "line 8 has 3 fields below 4 columns"),
+        (_NPB.replace(" Mop/s total", " Mops"), "line 2 begins a summary of NPB without 'Mop/s total'"),
+        (_IOR[: _IOR.index("0.000003")], "line 5 has 8 fields below 10 columns"),
+        (_NETPIPE + "16 0.6\n", "line 3 has 2 fields below 5 columns"),
+        (_GOOGLE[:-5], "no JSON of Google Benchmark"),
+        ("nothing of all this\n", "no table of OSU"),
+        ("", "no table of OSU"),
+    ],
+)
+def test_what_is_cut_or_in_another_locale_is_refused_with_its_line(text: str, why: str) -> None:
+    with pytest.raises(InputError) as raised:
+        numbers_of_text(text)
+    assert why in str(raised.value)
+
+
+def test_files_stand_side_by_side_and_say_that_they_have_no_interval(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.write_text(_OSU)
+    after.write_text(_OSU.replace("2.00", "3.00"))
+    load(LoadOptions(paths=[before, after]))
+    text = capsys.readouterr().out
+    assert "has no interval" in " ".join(text.replace("#", "").split())
+    assert "1.5" in next(line for line in text.splitlines() if "1 KiB" in line or "1KiB" in line)
+    load(LoadOptions(paths=[after], json=True))
+    assert [one["value"] for one in json.loads(capsys.readouterr().out)[str(after)]] == [1.23, 3.0]
+    with pytest.raises((InputError, typer.Exit), match="given twice"):
+        load(LoadOptions(paths=[after, after]))

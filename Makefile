@@ -2,6 +2,7 @@
 #   make run     from nothing to a measured, reported comparison (no MPI needed beforehand; nothing is installed outside .venv)
 #   make check   while working: linters, C tests, unit tests; starts no MPI and takes a minute
 #   make test    the tests; as root on Debian it first installs the further MPIs and the browser that tests like to have
+#   make release   archives for an index, built twice into the same bytes and checked; nothing is published
 #   make test-all  and the same on further numbers of ranks and further MPIs; before a release
 
 SHELL = /bin/sh
@@ -35,7 +36,7 @@ APT_HEADERS = libfabric-dev libucx-dev
 # Chromium without a screen.
 APT_BROWSER = chromium-headless-shell
 
-.PHONY: run check test test-all pytest pytest-all ready-to-test style types ctest sanitized clean headers system-packages browser
+.PHONY: run check test test-all pytest pytest-all ready-to-test style types ctest sanitized release clean headers system-packages browser
 run: $(VENV)/installed
 	$(BIN)/steelyard run plans/quick.toml
 
@@ -63,6 +64,7 @@ check: $(VENV)/installed-dev
 test test-all: ready-to-test
 	@$(MAKE) --no-print-directory -j 2 types py$@
 
+CONSUMERS = build/consumers
 # A worker for what wants the cores, one for what waits, one for the rest. Each reads all tests: what pytest makes of them
 # is kept, also where Python is told to write no bytecode, or it takes each of them twice as long.
 KEPT = PYTHONDONTWRITEBYTECODE= $(BIN)/pytest
@@ -70,8 +72,17 @@ PYTEST = $(KEPT) -n 3 --dist loadgroup
 pytest:
 	$(PYTEST) -m 'not network and not further'
 
-pytest-all:
+pytest-all: $(CONSUMERS)/installed
 	$(PYTEST)
+
+# Programs that read what is exported or start this one, in an environment of their own: they want other versions.
+# Extra-P without its windows.
+$(CONSUMERS)/installed:
+	$(PYTHON) -m venv $(CONSUMERS)
+	$(CONSUMERS)/bin/python -m pip install --quiet --disable-pip-version-check 'reframe-hpc>=4.10,<5' matplotlib \
+	    'numpy<2' tqdm 'marshmallow<4' packaging pycubexr scikit-learn
+	$(CONSUMERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps 'extrap>=4.2,<5'
+	@touch $@
 
 # At once what does not wait for each other: one downloads while another compiles.
 AT_ONCE = --no-print-directory --output-sync -j 3
@@ -126,6 +137,30 @@ system-packages:
 browser: system-packages
 	$(call HAVE,command -v chromium >/dev/null 2>&1 || command -v $(APT_BROWSER) >/dev/null 2>&1 \
 	    || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1,$(APT_BROWSER),no browser lays out reports)
+
+# All of a release but publishing it: what is committed is built twice, in two places, into the same bytes.
+RELEASE = build/release
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/steelyard/__init__.py)
+$(RELEASE)/installed:
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check build twine auditwheel
+	@touch $@
+
+release: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct)
+release: $(RELEASE)/installed
+	@test -z "$$(git status --porcelain)" || { echo "release: there is what is not committed; commit it first"; exit 1; }
+	@grep -q '^version: $(VERSION)$$' CITATION.cff || { echo "release: CITATION.cff has another version than $(VERSION)"; exit 1; }
+	@rm -rf dist $(RELEASE)/dist
+	for place in one/source another/place/of/the/source; do \
+	    rm -rf $(RELEASE)/$$place && mkdir -p $(RELEASE)/$$place && git archive HEAD | tar x -C $(RELEASE)/$$place || exit 1; \
+	done
+	$(RELEASE)/bin/python -m build --outdir dist $(RELEASE)/one/source >$(RELEASE)/one/log
+	$(RELEASE)/bin/python -m build --outdir $(RELEASE)/dist $(RELEASE)/another/place/of/the/source >$(RELEASE)/another/log
+	diff -r dist $(RELEASE)/dist
+	$(RELEASE)/bin/twine check --strict dist/*
+	$(RELEASE)/bin/auditwheel show dist/*.whl
+	@sha256sum dist/*
+	@echo "To publish: git tag v$(VERSION), then $(RELEASE)/bin/twine upload dist/*"
 
 clean:
 	rm -rf build $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

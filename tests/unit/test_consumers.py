@@ -13,7 +13,7 @@ import pytest
 import steelyard
 from flat_rows import made_launch, made_row
 from steelyard.analyses.analysis import Made
-from steelyard.export.exported import Export, Results
+from steelyard.export.exported import Export, ExportedFolder
 from steelyard.export.formats import FORMATS
 
 pytestmark = pytest.mark.further
@@ -115,7 +115,7 @@ def test_extra_p_reads_a_measurement_of_each_launch(tmp_path: Path) -> None:
         for size in sizes
     )
     file = tmp_path / "a.jsonl"
-    file.write_bytes(FORMATS["extrap"](Export((Results(Path("mine"), Made(rows)),))))
+    file.write_bytes(FORMATS["extrap"](Export((ExportedFolder(Path("mine"), Made(rows)),))))
     ended = subprocess.run(
         [_consumer("python"), "-c", _READ, file], capture_output=True, text=True, timeout=120
     )

@@ -57,12 +57,13 @@ def load(options: LoadOptions) -> None:
 
 def _of_folder(folder: Path) -> tuple[PrintedNumber, ...]:
     """Read what the suites would have printed of a results folder. Raises InputError if that is nothing."""
-    from steelyard.cli.show import exported, read_all, their_tests
+    from steelyard.cli.show import their_tests
     from steelyard.export.exported import Export
     from steelyard.export.formats import FORMATS
     from steelyard.readers.files import numbers_of_text
+    from steelyard.session.results import read_each
 
-    what = Export(tuple(exported(*one) for one in read_all([folder])), their_tests())
+    what = Export(tuple(one.exported() for one in read_each([folder])), their_tests())
     found: list[PrintedNumber] = []
     refusals: list[str] = []
     for name in _AS_TEXT:

@@ -12,7 +12,9 @@ struct param {
     double normal, least, most;
     const char *const *words; /* names of its values, up to NULL: the value is an index; NULL: a number */
     const int *bytes;         /* for types of data: bytes of an element of each word; 0: it fits no size */
-    const char *all; /* the meaning of all values, by the ranks: "ranks", "shifts" or "rounds"; NULL */
+    /* The values that the ranks, threads and bytes of a test case allow: a word of the package's table of
+     * bounds (plan/bounds.py); NULL: all from `least` to `most`. */
+    const char *all;
 };
 
 /* A row whose value is one of `list`, a NULL-terminated array of names; the first is the default. */

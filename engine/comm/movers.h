@@ -8,7 +8,8 @@
 
 /* Rows for a table of parameters, side by side and in any place: all three, or none. */
 #define MOVERS_PARAMS                                                                                        \
-    {"movers", "", "threads that move messages, each those of its own neighbours", 1, 1, 1024},              \
+    {"movers",        "", "threads that move messages, each those of its own neighbours", 1, 1, 1024,        \
+     .all = "threads"},                                                                                      \
         PARAM_WORDS("windows", "of one-sided back ends: one window, or one for each mover", movers_share),   \
         PARAM_WORDS("comms", "of the other back ends: one communicator, or one for each mover",              \
                     movers_share)

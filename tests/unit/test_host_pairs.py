@@ -22,7 +22,7 @@ from steelyard.analyses.placement_pairs.pictures import matrix_chart
 from steelyard.analyses.rank_matrices.model import matrices
 from steelyard.base.errors import InputError
 from steelyard.diagnostics.results import diagnostics
-from steelyard.engines.description import ALL_VALUES, ops_of
+from steelyard.engines.description import ops_of
 from steelyard.launch import batch_systems
 from steelyard.launch.batch_systems import with_switches
 from steelyard.plan.host_pairs import HOST_WORDS, is_of_hosts, stand_ins
@@ -313,7 +313,7 @@ def test_rounds_make_a_matrix_of_hosts(ranks: int) -> None:
     """Each pair of each round is a cell, both ways; hosts are those that the ranks were on."""
     names = [f"h{rank}" for rank in range(ranks)]
     rows = []
-    for number in ALL_VALUES["rounds"](ranks):
+    for number in range(1, ranks + ranks % 2):
         met = [
             (a, b) for a in range(ranks) for b in range(a + 1, ranks) if (a * 7 + b) % ranks == number % ranks
         ]

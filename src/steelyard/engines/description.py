@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 _COUNTS = ("", "bytes", "KiB")  # units of which there are whole numbers
-
-
-# All values of a number that names a rank, a shift of ranks or a round of a tournament of P ranks.
-ALL_VALUES: Mapping[str, Callable[[int], range]] = {
-    "ranks": range,
-    "shifts": lambda ranks: range(1, ranks),
-    "rounds": lambda ranks: range(1, ranks + ranks % 2),
-}
 
 
 class Param(Struct, frozen=True):
@@ -33,7 +25,7 @@ class Param(Struct, frozen=True):
     word_bytes: tuple[
         int, ...
     ] = ()  # for types of data: the bytes of an element of each word; 0: it fits no size
-    all: str | None = None  # a key of `ALL_VALUES`: the meaning of `*`, by the number of ranks
+    all: str | None = None  # the word of a bound by the test case's ranks, threads or bytes: plan/bounds.py
 
     @property
     def is_whole(self) -> bool:

@@ -17,11 +17,12 @@ from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.product import MOST_LAUNCHES, check_test_cases, product_of
 from steelyard.base.units import parse_counts, parse_sizes
-from steelyard.engines.description import ALL_VALUES, Method, Op, Ops, Param, Rule, by_name
+from steelyard.engines.description import Method, Op, Ops, Param, Rule, by_name
 from steelyard.plan.arms import arm_of, factor_of, with_arms
 from steelyard.plan.arrivals import check_arrivals
 from steelyard.plan.axis import numbers_in, words_in
-from steelyard.plan.exclude import is_excluded
+from steelyard.plan.bounds import BoundedCase, Impossible, all_values
+from steelyard.plan.exclude import Excluded
 from steelyard.plan.host_pairs import host_placements, is_of_hosts, placement_words
 from steelyard.plan.placement import placements_of
 from steelyard.plan.plan import Measure, Plan, Value, nearest
@@ -59,13 +60,18 @@ def _param_rows(op: Op, method: str, rule: str, ops: Ops) -> dict[str, Param]:
     return by_name((*op.params, *ops.methods[method].params, *ops.rules[rule].params))
 
 
-def _params(measure: Measure, name: str, rows: Mapping[str, Param], ranks: int) -> list[dict[str, Value]]:
+def _params(
+    measure: Measure, name: str, rows: Mapping[str, Param], case: BoundedCase
+) -> list[dict[str, Value]]:
     """Make every combination of values of the parameters of op, method or rule, each checked."""
-    mine = {
-        key: _values(name, rows[key], value if isinstance(value, tuple) else (value,), ranks)
+    given = {
+        key: value if isinstance(value, tuple) else (value,)
         for key, value in measure.params.items()
         if key in rows
     }
+    first = {key: values[0] for key, values in given.items() if values[0] != "*"}
+    case = case._replace(params={key: row.default for key, row in rows.items()} | first)
+    mine = {key: _values(name, rows[key], values, case) for key, values in given.items()}
     return [dict(zip(mine, combination, strict=True)) for combination in product_of(*mine.values())]
 
 
@@ -74,17 +80,11 @@ def _fitting(op: Op, size: int) -> dict[str, Value]:
     return {row.name: word for row in op.params if (word := row.fitting(size)) is not None}
 
 
-def _values(name: str, row: Param, given: Sequence[Value], ranks: int) -> tuple[Value, ...]:
-    """Read values of a parameter, each checked; `*` means all words of a parameter with words, and all
-    numbers below the number of ranks of one that they bound.
-    """
+def _values(name: str, row: Param, given: Sequence[Value], case: BoundedCase) -> tuple[Value, ...]:
+    """Read values of a parameter, each checked; `*` means all that it can have."""
     key, words = row.name, row.words
-    if words and "*" in given:
-        return words
-    if row.all is not None and row.all in ALL_VALUES and "*" in given:
-        every = ALL_VALUES[row.all](ranks)
-        check_test_cases(len(every))
-        return tuple(map(float, every))
+    if "*" in given and (every := all_values(row, case)):
+        return every
     for value in given:
         if words and value not in words:
             raise InputError(f"{key} of {name} must be one of {', '.join(words)}, not {value}")
@@ -145,6 +145,7 @@ def resolve(
         is_for_hosts = measure.ranks_per_host is not None and len(plan.measure) > 1
         unused, known = set(measure.params), set[str]()
         suited: set[str] = set()
+        impossible, excluded, uses_mpi = Impossible(), Excluded(measure.exclude), False
         for name in selected:
             op = ops.all[name]
             rule = _choose(measure.rule, next(iter(ops.rules)), ops.rules, "stop rule")
@@ -156,8 +157,10 @@ def resolve(
                 suited.add(method)
                 kind = _engine_for(measure, op, team, ops, place)
                 is_solo = kind == SOLO
-                values = [_fitting(op, size) | given for given in _params(measure, name, rows, team.ranks)]
+                wanted = _params(measure, name, rows, BoundedCase(team.ranks, threads, size))
+                values = [_fitting(op, size) | given for given in wanted]
                 levels = (None,) if is_solo else _thread_levels(measure, op)
+                uses_mpi = uses_mpi or not is_solo
                 shared = PlannedPoint(
                     point=0,
                     op=name,
@@ -173,8 +176,9 @@ def resolve(
                 )
                 for point in _cases(measure, shared, ops, values, libraries[kind], levels):
                     check_test_cases(next(tried))
-                    if any(is_excluded(point, out) for out in measure.exclude):
+                    if excluded.leaves_out(point):
                         continue
+                    impossible.look(point, rows, alone=alone)
                     point = msgspec.structs.replace(point, point=len(points), arm=arm_of(point, factor))
                     points.setdefault(_axes_of(point), point)
         if not suited and is_for_hosts and (points or number + 1 < len(plan.measure)):
@@ -193,9 +197,15 @@ def resolve(
             )
         if unused:
             raise InputError(_no_param(min(unused), selected, known))
+        if measure.thread_level is not None and not uses_mpi:
+            raise InputError(f"no test case of {', '.join(selected)} starts MPI; leave --thread-level out")
+        excluded.check()
+        impossible.check()
         if not points:
             raise InputError(f"what is excluded leaves nothing of {', '.join(selected)}; exclude less")
     replayed = [(p.op, p.ranks) for p in points.values() if p.params.get("arrival") == "file"]
+    if plan.refine and not any(ops.all[name].sized for name in {p.op for p in points.values()}):
+        raise InputError("none of these ops has sizes, which --refine adds to; leave it out")
     check_arrivals(None if isinstance(plan.arrivals, str) else plan.arrivals, replayed)
     return _with_references(_with_work(points, ops), ops)
 

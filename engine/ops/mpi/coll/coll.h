@@ -153,9 +153,12 @@ extern const char *const coll_no_yes[3], *const coll_roots[3], *const coll_split
 
 #define COLL_NUMBER(word, of_unit, text, usual, from, to)                                                    \
     {.name = word, .unit = of_unit, .summary = text, .normal = usual, .least = from, .most = to}
+/* The same for a number that the number of ranks limits; base/opt.h has the words. */
+#define COLL_BOUND(word, text, usual, from, values)                                                          \
+    {.name = word, .unit = "", .summary = text, .normal = usual, .least = from, .most = 1e6, .all = values}
 #define COLL_IN_PLACE PARAM_WORDS("inplace", "use MPI_IN_PLACE", coll_no_yes)
 #define COLL_ROOTED                                                                                          \
-    COLL_NUMBER("root", "", "the root of each group", 0, 0, 1e6),                                            \
+    COLL_BOUND("root", "the root of each group", 0, 0, "members"),                                           \
         PARAM_WORDS("roots", "rotate: the root moves on by a rank with each repetition", coll_roots)
 #define COLL_REDUCED                                                                                         \
     PARAM_WORDS("operator", "reduction operator; user: a user-defined one that is not commutative",          \
@@ -163,7 +166,7 @@ extern const char *const coll_no_yes[3], *const coll_roots[3], *const coll_split
         PARAM_TYPES("type", "type of the elements; not given: the first number that fits the size",          \
                     reduce_type_words, reduce_type_bytes)
 #define COLL_SEED COLL_NUMBER("seed", "", "seed of all that is random", 1, 0, 1e9)
-#define COLL_TYPE PARAM_WORDS("type", "type of the elements", data_type_words)
+#define COLL_TYPE PARAM_TYPES("type", "type of the elements", data_type_words, data_type_bytes)
 #define COLL_COUNTS                                                                                          \
     PARAM_WORDS("counts",                                                                                    \
                 "sizes of the blocks: even, or irregular with the mean that bytes gives; whole: even, and "  \
@@ -173,11 +176,11 @@ extern const char *const coll_no_yes[3], *const coll_roots[3], *const coll_split
 #define COLL_BUFFERS                                                                                         \
     COLL_NUMBER("buffers", "", "sets of buffers, used in turn; 1: hot in cache", 1, 1, 65536), BUFFERS_PARAMS
 #define COLL_TOGETHER                                                                                        \
-    COLL_NUMBER("groups", "", "number of communicators that do it at once", 1, 1, 1e6),                      \
+    COLL_BOUND("groups", "number of communicators that do it at once", 1, 1, "groups"),                      \
         PARAM_WORDS("split", "block: consecutive ranks form a group; cyclic: every n-th rank", coll_splits), \
         PARAM_WORDS("arrival", "when ranks arrive at each repetition", coll_arrivals),                       \
         COLL_NUMBER("delay_us", "us", "time until the last rank arrives", 100, 0, 1e6),                      \
-        COLL_NUMBER("late_rank", "", "the late rank of each group; -1: the last", -1, -1, 1e6)
+        COLL_BOUND("late_rank", "the late rank of each group; -1: the last", -1, -1, "late_ranks")
 
 /* The table of an op's parameters, and that of the same op with work. */
 #define COLL_PARAMS(name, ...)                                                                               \

@@ -12,7 +12,7 @@ static const char *const yes_no[] = {"yes", "no", NULL};
                     GRAPH_MOST_DIMS),                                                                        \
         COLL_NUMBER("radius", "", "steps along an axis to the farthest neighbour of a cart", 1, 1, 1e6),     \
         PARAM_WORDS("periodic", "whether the ends of a cart meet", yes_no),                                  \
-        COLL_NUMBER("degree", "", "ranks that each rank sends to in a random graph", 2, 1, 1e6)
+        COLL_BOUND("degree", "ranks that each rank sends to in a random graph", 2, 1, "degrees")
 
 COLL_PARAMS(equal_params, GRAPH, COLL_TYPE, COLL_SEED, COLL_BUFFERS);
 COLL_PARAMS(irregular_params, GRAPH, COLL_TYPE, COLL_COUNTS, COLL_BUFFERS);

@@ -134,6 +134,8 @@ const int reduce_type_bytes[REDUCE_TYPES] = {
     sizeof(double), sizeof(float), sizeof(int), sizeof(long), 0, 0, 0, 0, sizeof(short), sizeof(int8_t)};
 const char *const data_type_words[DATA_TYPES + 1] = {"byte",   "char",    "int",  "long", "float",
                                                      "double", "complex", "bool", NULL};
+const int data_type_bytes[DATA_TYPES] = {
+    1, 1, sizeof(int), sizeof(long), sizeof(float), sizeof(double), sizeof(double _Complex), sizeof(bool)};
 
 static int find(const char *word)
 {

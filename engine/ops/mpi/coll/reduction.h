@@ -16,6 +16,7 @@ extern const char *const reduce_type_words[REDUCE_TYPES + 1];
 /* The size of an element of a number on which each arithmetic operator is defined; 0: no such number. */
 extern const int reduce_type_bytes[REDUCE_TYPES];
 extern const char *const data_type_words[DATA_TYPES + 1];
+extern const int data_type_bytes[DATA_TYPES];
 
 struct number;
 

@@ -22,21 +22,35 @@ enum { BACK, PERIODIC, CELL, DEPTH, PARTITIONS, PX, PY, PZ };
 
 static const char *const yes_no[] = {"yes", "no", NULL};
 
+/* Blocks of the grid of ranks. */
+#define EXTENT(word, axis)                                                                                   \
+    {.name = word,                                                                                           \
+     .unit = "",                                                                                             \
+     .summary = "blocks along the " axis " axis; 0: MPI_Dims_create chooses",                                \
+     .most = 2147483647,                                                                                     \
+     .all = "extents"}
+#define FACE_PARTITIONS                                                                                      \
+    {.name = "partitions",                                                                                   \
+     .unit = "",                                                                                             \
+     .summary = "partitions of a face, if back is partitioned",                                              \
+     .normal = 1,                                                                                            \
+     .least = 1,                                                                                             \
+     .most = 65536,                                                                                          \
+     .all = "face_partitions"}
 #define PARAMS(...)                                                                                          \
     {[BACK] = PARAM_WORDS("back", "how the messages go", exchange_backs),                                    \
      [PERIODIC] =                                                                                            \
          PARAM_WORDS("periodic", "whether the last block in a row is the first one's neighbour", yes_no),    \
      [CELL] = {"cell", "bytes", "size of the variables of a cell", 8, 1, 1048576},                           \
      [DEPTH] = {"depth", "", "layers of cells that a neighbour needs", 1, 1, 64},                            \
-     [PARTITIONS] = {"partitions", "", "partitions of a face, if back is partitioned", 1, 1, 65536},         \
-     [PX] = {"px", "", "blocks along the first axis; 0: MPI_Dims_create chooses", 0, 0, 2147483647},         \
-     [PY] = {"py", "", "blocks along the second axis; 0: MPI_Dims_create chooses", 0, 0, 2147483647},        \
+     [PARTITIONS] = FACE_PARTITIONS,                                                                         \
+     [PX] = EXTENT("px", "first"),                                                                           \
+     [PY] = EXTENT("py", "second"),                                                                          \
      __VA_ARGS__}
 
 static const struct param params_2d[] = PARAMS(MOVERS_PARAMS, BUFFERS_PARAMS, {0});
 static const struct param params_3d[] =
-    PARAMS([PZ] = {"pz", "", "blocks along the third axis; 0: MPI_Dims_create chooses", 0, 0, 2147483647},
-           MOVERS_PARAMS, BUFFERS_PARAMS, {0});
+    PARAMS([PZ] = EXTENT("pz", "third"), MOVERS_PARAMS, BUFFERS_PARAMS, {0});
 
 static const struct row {
     const char *name, *summary;

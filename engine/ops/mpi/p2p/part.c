@@ -20,7 +20,8 @@ static const char *const arrivals[] = {[WAIT] = "wait", [PARRIVED] = "parrived",
 
 enum { PARTITIONS, WORK_US, SKEW_US, ARRIVAL };
 static const struct param params[] = {
-    [PARTITIONS] = {"partitions", "", "partitions of a message; each thread readies its share", 4, 1, 65536},
+    [PARTITIONS] = {"partitions", "", "partitions of a message; each thread readies its share", 4, 1, 65536,
+                    .all = "partitions"},
     [WORK_US] = {"work_us", "us", "calibrated work of each thread, spread over its partitions", 0, 0, 1e7},
     [SKEW_US] = {"skew_us", "us", "further work of the last thread, before its last partition", 0, 0, 1e7},
     [ARRIVAL] = PARAM_WORDS("arrival", "how the receiver waits: MPI_Wait, or MPI_Parrived first", arrivals),

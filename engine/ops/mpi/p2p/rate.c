@@ -24,7 +24,7 @@ static const char *const forms[] = {"single", "pairs", "preposted", "allstart", 
 
 static const struct param params[] = {
     [FORM] = PARAM_WORDS("form", "who sends to whom, and when receives are posted", forms),
-    [PEERS] = {"peers", "", "ranks that each rank sends to", 1, 1, 65536},
+    [PEERS] = {"peers", "", "ranks that each rank sends to", 1, 1, 65536, .all = "peers"},
     [MESSAGES] = {"messages", "", "messages to each peer in a repetition", 128, 1, 65536},
     [STATE] = DATA_STATE_PARAM,
     OP_CHECKS_PARAM,

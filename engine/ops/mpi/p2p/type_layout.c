@@ -12,6 +12,7 @@ enum { ELEMENT = 8, GUARD = 64 }; /* bytes: of a double; behind the last block *
 
 enum { CONTIGUOUS, VECTOR, INDEXED, STRUCT, SUBARRAY };
 const char *const layout_types[] = {"contiguous", "vector", "indexed", "struct", "subarray", NULL};
+const int layout_type_bytes[] = {ELEMENT, ELEMENT, ELEMENT, ELEMENT, ELEMENT};
 
 /* ---- the datatypes ---- */
 

@@ -11,9 +11,10 @@
 enum { LAYOUT_TYPE, LAYOUT_BLOCK, LAYOUT_STRIDE, LAYOUT_PARAMS };
 enum { LAYOUT_BLOCK_MOST = 1 << 24 };
 extern const char *const layout_types[6];
+extern const int layout_type_bytes[5];
 #define LAYOUT_ROWS                                                                                          \
-    [LAYOUT_TYPE] = PARAM_WORDS("type", "how the data lie in memory", layout_types),                         \
-    [LAYOUT_BLOCK] = {"block", "", "doubles in a block", 1, 1, LAYOUT_BLOCK_MOST},                           \
+    [LAYOUT_TYPE] = PARAM_TYPES("type", "how the data lie in memory", layout_types, layout_type_bytes),      \
+    [LAYOUT_BLOCK] = {"block", "", "doubles in a block", 1, 1, LAYOUT_BLOCK_MOST, .all = "blocks"},          \
     [LAYOUT_STRIDE] = {                                                                                      \
         "stride", "", "doubles from the start of a block to the start of the next; 0: twice the block",      \
         0,        0,  LAYOUT_BLOCK_MOST}

@@ -116,10 +116,16 @@ def test_an_end_that_is_lost_is_missed(tmp_path: Path) -> None:
     assert told["missing"].endswith("(launch 2).")
 
 
-def test_a_folder_of_which_nothing_can_be_read_is_refused(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "out", _POINTS, launches=2)
+def test_files_of_which_nothing_can_be_read(tmp_path: Path) -> None:
+    """A library may cut the file that its launch writes: campaign.json still says what was to be measured."""
+    folder = write_folder(tmp_path / "out", _POINTS, launches=1, plan={"launches": 1})
     for path in (folder / "records").iterdir():
         path.write_bytes(path.read_bytes()[1:])
+    read, found = read_results(folder)
+    assert {row.launch_count for row in read.rows} == {0}
+    assert "line 1 was changed after it was written" in {one.name: one.evidence for one in found}["damaged"]
+    assert finished(folder) == {}, "all is measured again"
+    (folder / "campaign.json").unlink()
     with pytest.raises(InputError, match="line 1 was changed after it was written"):
         read_folder(folder)
 

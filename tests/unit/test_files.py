@@ -52,6 +52,15 @@ def test_what_is_no_regular_file_is_not_read(
     assert read_text(tmp_path / "in") == ""
 
 
+def test_a_file_of_several_names_is_not_appended_to(tmp_path: Path) -> None:
+    """Where the kernel lets everybody make hard links, the other name may be that of any file of ours."""
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / ".lock").hardlink_to(tmp_path / "mine")
+    with pytest.raises(InputError, match=r"\.lock has another name, too, and nothing is written through it"):
+        open_to_append(tmp_path / ".lock")
+    assert read_text(tmp_path / "mine") == "mine"
+
+
 @_make
 def test_what_is_no_regular_file_is_not_appended_to(
     make: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -15,6 +15,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
 from steelyard.base.ownership import check_own_folder
 from steelyard.campaign.lock import locked
+from steelyard.campaign.started import check_settings_here
 from steelyard.system import leftovers
 from steelyard.system.leftovers import LeftFile, Leftovers, remove_left
 from steelyard.system.marks import MARK, end_marked, new_mark
@@ -180,3 +181,37 @@ def test_links_of_another_user_lead_to_nothing_of_ours(place: Path, victim: int)
     assert precious.read_text() == "precious"
     assert (folder / "report.html").read_text() == "report"
     assert [path.name for path in folder.iterdir()] == ["report.html"]
+
+
+def test_what_another_user_has_a_library_read_is_not_read(place: Path, victim: int) -> None:
+    """UCX reads ucx.conf of the current folder, which may have a file overwritten."""
+
+    def start() -> None:
+        os.chdir(place)
+        with pytest.raises(InputError, match=r"ucx\.conf' belongs to the user 64002, and UCX would read it"):
+            check_settings_here()
+        (place / "mine").mkdir()
+        os.chdir(place / "mine")
+        Path("ucx.conf").touch()
+        check_settings_here()
+
+    _as_user(_HOSTILE, (place / "ucx.conf").touch)
+    _as_user(victim, start)
+
+
+def test_a_file_of_ours_is_not_emptied_by_another_name(place: Path, victim: int) -> None:
+    """Where /proc/sys/fs/protected_hardlinks is 0, everybody may give our files other names."""
+    precious = place / "precious"
+
+    def make() -> None:
+        precious.write_text("mine")
+        (place / "out").mkdir()
+        (place / "out" / ".lock").hardlink_to(precious)
+
+    def measure() -> None:
+        with pytest.raises(InputError, match=r"\.lock has another name, too"), locked(place / "out"):
+            pass
+
+    _as_user(victim, make)
+    _as_user(victim, measure)
+    assert precious.read_text() == "mine"

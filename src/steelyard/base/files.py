@@ -61,7 +61,7 @@ def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
 def open_to_append(path: Path, buffering: int = -1) -> IO[bytes]:
     """Open a file to read it and to append to it; create it if there is none.
 
-    Raises InputError if it is a link or no regular file, and OSError.
+    Raises InputError if it is a link, a file of several names or no regular file, and OSError.
     """
     return os.fdopen(_opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW), "a+b", buffering)
 
@@ -129,9 +129,13 @@ def _opened(path: Path, flags: int) -> int:
         if error.errno == errno.ELOOP and path.is_symlink():
             raise InputError(f"{path} is a link, and nothing is written through it; remove it") from None
         raise
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode):
         os.close(descriptor)
         raise InputError(f"{path} is not a regular file; move it away, or give another one")
+    if flags & os.O_APPEND and found.st_nlink > 1:  # where the kernel lets a stranger link to our files
+        os.close(descriptor)
+        raise InputError(f"{path} has another name, too, and nothing is written through it; remove it")
     return descriptor
 
 

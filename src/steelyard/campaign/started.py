@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from steelyard.base.errors import InputError
+from steelyard.base.ownership import is_own, owner_name
 from steelyard.base.secret import masked, masked_text
 from steelyard.campaign.jobs import CampaignSetup
 from steelyard.engines.cache import cache_folder, kept_folder
@@ -54,6 +55,20 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield from (_engine(path) for path in plan.arms.get("engine", ()) if path != USUAL)
     if plan.stage is not None:
         yield f"copied to each host: {plan.stage}"
+
+
+def check_settings_here() -> None:
+    """Raise InputError for a file that a library would read in the current folder, and that another user
+    left there.
+    """
+    for name, whose in _SETTINGS.items():
+        with contextlib.suppress(OSError):
+            for found in (os.lstat(name), Path(name).stat()):
+                if found.st_uid != 0 and not is_own(found, Path()):
+                    where, owner = Path(name).absolute(), owner_name(found)
+                    raise InputError(
+                        f"'{where}' belongs to {owner}, and {whose} would read it; go to another folder"
+                    )
 
 
 def arm_line(factor: str, value: str) -> str:

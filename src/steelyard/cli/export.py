@@ -17,7 +17,9 @@ from steelyard.plan.like import find_like
 
 if TYPE_CHECKING:
     from steelyard.export.exported import Export
+    from steelyard.records.campaign_file import PlannedPoint
 
+_MOST_NAMED = 3  # ops, in a sentence
 EXAMPLES = {
     "export": (
         "steelyard export results/mine --to csv --out mine.csv",
@@ -56,6 +58,16 @@ def check_format(name: str, like: Sequence[str] = ()) -> None:
         if name in PRINTS and find_like(test).name not in PRINTS[name]:
             fitting = [other for other, tests in PRINTS.items() if find_like(test).name in tests]
             raise InputError(f"--to {name} has no {test}; give --to {' or '.join([*fitting, 'csv'])}")
+
+
+def check_prints(name: str, like: Sequence[str], points: Sequence[PlannedPoint]) -> None:
+    """Raise InputError for a format of another suite that has none of these test cases."""
+    from steelyard.export.formats import PRINTS
+
+    ops = dict.fromkeys(point.op for point in points)
+    if name in PRINTS and not any(test.op in ops for test in their_tests(like) if test.name in PRINTS[name]):
+        named = ", ".join(list(ops)[:_MOST_NAMED]) + (", ..." if len(ops) > _MOST_NAMED else "")
+        raise InputError(f"--to {name} prints no test that is {named}; give --to csv, or another op")
 
 
 def write_export(name: str, what: Export, out: Path | None = None) -> None:

@@ -12,14 +12,21 @@ from steelyard.cli.console import err, tell
 from steelyard.cli.start import stopped_gently
 from steelyard.plan.plan import Plan
 from steelyard.session.events import RoundBegins, RoundEnded, Said, SessionEvent
-from steelyard.session.measure import measure_plan
+from steelyard.session.measure import Check, any_test_cases, measure_plan
 
 if TYPE_CHECKING:
     from steelyard.campaign.events import Listener
     from steelyard.session.results import Results
 
 
-def measured(plan: Plan, folder: Path, *, retry_failed: bool = False, scatter: Path | None = None) -> Results:
+def measured(
+    plan: Plan,
+    folder: Path,
+    *,
+    retry_failed: bool = False,
+    scatter: Path | None = None,
+    check: Check = any_test_cases,
+) -> Results:
     """Measure a plan into a folder, show the progress on stderr, and return the results."""
     with _Shown() as shown:
         return measure_plan(
@@ -30,6 +37,7 @@ def measured(plan: Plan, folder: Path, *, retry_failed: bool = False, scatter: P
             scatter=scatter,
             typed=("steelyard", *map(visible, sys.argv[1:])),
             stopping=stopped_gently,
+            check=check,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from steelyard.campaign.folder import default_folder
 from steelyard.cli.asked import planned
 from steelyard.cli.batch import is_batch, run_batch
 from steelyard.cli.console import say_aside, tell, tell_counted
-from steelyard.cli.export import write_measured
+from steelyard.cli.export import check_prints, write_measured
 from steelyard.cli.measured import measured, say_event
 from steelyard.cli.options import listed
 from steelyard.cli.run_options import RunOptions
@@ -99,7 +100,8 @@ def measure_and_show(
 ) -> set[str]:
     """Measure what is not finished, and show all, or write it in the format `to`; return how points ended."""
     try:
-        results = measured(plan, folder, retry_failed=retry_failed, scatter=scatter)
+        check = partial(check_prints, to or "", like)
+        results = measured(plan, folder, retry_failed=retry_failed, scatter=scatter, check=check)
     except KeyboardInterrupt:
         raise StoppedError(f"stopped; what was finished is kept; to go on: {resumed(folder)}") from None
     answer = _print_answer(plan, results.read, like) if to is None else OnScreen((), 0)

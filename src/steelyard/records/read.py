@@ -232,10 +232,10 @@ def read_folder(folder: Path, *, samples: bool = True) -> tuple[JobFile, ...]:
     files).
 
     Without `samples` those are dropped as they are read. Raises InputError if there is no such folder, or if
-    nothing can be read of any file.
+    nothing can be read of any file and no campaign.json says what they were.
     """
     visit = None if samples else lambda *_: None
-    return _in_order([_read(path, visit) for path in _record_paths(folder)]).files
+    return _in_order(folder, [_read(path, visit) for path in _record_paths(folder)]).files
 
 
 def read_points(
@@ -253,7 +253,7 @@ def read_points(
 
     paths = _record_paths(folder)
     each = mapped(read, paths, sum(path.stat().st_size for path in paths) / _BYTES_PER_SECOND)
-    return _in_order([file for file, _ in each]), [one for _, made in each for one in made]
+    return _in_order(folder, [file for file, _ in each]), [one for _, made in each for one in made]
 
 
 def _read(path: Path, visit: Visit | None) -> JobFile | str | None:
@@ -286,11 +286,13 @@ def _record_paths(folder: Path) -> list[Path]:
         ) from error
 
 
-def _in_order(each: Sequence[JobFile | str | None]) -> RecordsFolder:
-    """Sort the files of which something can be read. Raises InputError if there are others alone."""
+def _in_order(folder: Path, each: Sequence[JobFile | str | None]) -> RecordsFolder:
+    """Sort the files of which something can be read. Raises InputError if there are others alone, and no
+    campaign.json says what was measured: with it, all of that is missing, and can be measured again.
+    """
     files = [file for file in each if isinstance(file, JobFile)]
     lost = [file for file in each if isinstance(file, str)]
-    if lost and not files:
+    if lost and not files and not (folder / "campaign.json").is_file():
         raise InputError(lost[0])
     files.sort(key=lambda file: (file.job.launch, file.job.job, part_number(file)))
     return RecordsFolder(tuple(files), tuple(lost))

@@ -16,7 +16,7 @@ from steelyard.campaign.jobs import CampaignSetup, check_launches, setup_for
 from steelyard.campaign.lock import Lock, locked
 from steelyard.campaign.run import run_campaign
 from steelyard.campaign.stage import stage_engines
-from steelyard.campaign.started import remember
+from steelyard.campaign.started import check_settings_here, remember
 from steelyard.engines.hidden import hidden_mpi
 from steelyard.engines.mpi import scripts_folder
 from steelyard.plan.arms import with_arms
@@ -36,6 +36,7 @@ from steelyard.system.topology import Topology
 if TYPE_CHECKING:
     from steelyard.session.results import Results
 
+Check = Callable[[Sequence[PlannedPoint]], None]
 # Inside, the function says whether the current test case is to be the last one.
 Stopping = Callable[[], AbstractContextManager[Callable[[], bool]]]
 
@@ -48,6 +49,10 @@ class _Ready(Struct, frozen=True):
     topology: Topology
     setup: CampaignSetup
     points: tuple[PlannedPoint, ...]
+
+
+def any_test_cases(_points: Sequence[PlannedPoint]) -> None:
+    """Refuse none."""
 
 
 @contextmanager
@@ -65,20 +70,22 @@ def measure_plan(
     scatter: Path | None = None,
     typed: Sequence[str] = (),
     stopping: Stopping = never_asked,
+    check: Check = any_test_cases,
 ) -> Results:
     """Measure what a plan has and the folder has not, write results.json there, and return all.
 
     `scatter` are earlier results by whose scatter a precision is planned; `typed` is the command line, for
-    the records. An exception of `on_event`, and KeyboardInterrupt, end the launch in progress; what was
+    the records; `check` may refuse test cases before anything is built. An exception of `on_event`, and KeyboardInterrupt, end the launch in progress; what was
     finished is kept.
 
     Raises InputError for what cannot be measured and for a folder that holds something else, MeasurementError
     if the measurement cannot go on, KeyboardInterrupt after `stopping` was asked to stop.
     """
     tell = teller(on_event)
+    check_settings_here()
     if hidden := hidden_mpi(os.environ.get("PATH", ""), scripts_folder()):
         tell(f"note: {hidden}; steelyard knows both, and 'deactivate' gives yours back")
-    ready = _ready(plan, folder, scatter, tell)
+    ready = _ready(plan, folder, scatter, tell, check)
     plan = ready.plan
     campaign = _opened(folder, ready, typed)
     remember(plan, ready.setup)
@@ -136,12 +143,15 @@ def _launching(
     return launch
 
 
-def _ready(plan: Plan, folder: Path, scatter: Path | None, tell: Callable[[str], None]) -> _Ready:
+def _ready(
+    plan: Plan, folder: Path, scatter: Path | None, tell: Callable[[str], None], check: Check
+) -> _Ready:
     """Build what a plan needs. Raises InputError for what cannot be measured, before anything is built."""
     machine = read_machine()
     topology = topology_for(folder, plan)
     setup, points = set_up(plan, machine, topology, tell, builds=False)
     check_launches(plan, points, setup)
+    check(points)
     if not setup.is_built:
         setup, points = set_up(plan, machine, topology, tell, builds=True)
         check_launches(plan, points, setup)

@@ -93,6 +93,7 @@ def test_a_queue_that_rejects(slurm: Path) -> None:
     with pytest.raises(InputError, match=r"sbatch took no job for 2 hosts: .*invalid partition") as raised:
         batch.submit(BATCH_SYSTEMS["slurm"], job)
     assert "\x1b" not in str(raised.value)
+    assert list(Path(job.wanted.script).parent.iterdir()) == [], "no job runs the script"
 
 
 def test_jobs_that_were_taken_before_one_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,4 +116,4 @@ def test_jobs_that_were_taken_before_one_is_not(tmp_path: Path, monkeypatch: pyt
 def test_a_batch_system_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match="there is no bsub on PATH"):
-        batch.submit(BATCH_SYSTEMS["lsf"], fake_job(tmp_path))
+        batch.check_submits(BATCH_SYSTEMS["lsf"], fake_job(tmp_path))

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
+import typer
 from msgspec import structs
 from numpy.typing import NDArray
 
 from make_records import BEGAN_NS, FakePoint, steady, write_folder
+from steelyard.base.errors import InputError
+from steelyard.cli.check import CheckOptions, check
 from steelyard.engines.cache import own_key
 from steelyard.judges.compare.answer import CANNOT_TELL, Question
 from steelyard.judges.history import digest
@@ -48,6 +52,21 @@ def store(tmp_path: Path) -> Path:
 def _checked(store: Path) -> Checked:
     nights = sorted((known_night(folder, _KEY) for folder in folders_in([store])), key=lambda one: one.began)
     return check_tonight(pool(nights[-1], nights[:-1]), Question())[0]
+
+
+def test_a_check_that_is_refused_writes_nothing(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("steelyard.cli.check._confirmed", _refuse)
+    asked = CheckOptions(history=[store], baseline="env.X=1")
+    with pytest.raises(InputError, match="refused"):
+        check(asked)
+    assert not list(store.rglob(".night*"))
+    with suppress(typer.Exit):
+        check(CheckOptions(history=[store]))
+    assert len(list(store.rglob(NAME))) == _NIGHTS
+
+
+def _refuse(*_: object) -> None:
+    raise InputError("refused")
 
 
 def _never(folder: Path, quantile: float | None) -> Night:

@@ -237,6 +237,15 @@ def is_measured(job: BatchJob, launches: int) -> bool:
     return not plan_jobs(read_campaign(job.folder), launches, finished(job.folder))
 
 
+def check_submits(system: BatchSystem, job: BatchJob) -> None:
+    """Raise InputError if there is no program to which a job can be given."""
+    program = system.submit(job.wanted)[0]
+    if shutil.which(program) is None:
+        raise InputError(
+            f"there is no {program} on PATH; load the module of {system.name}, or leave --batch out"
+        )
+
+
 def submit(system: BatchSystem, job: BatchJob) -> str:
     """Give a job to the batch system, and return the system's name for it.
 
@@ -249,10 +258,6 @@ def submit(system: BatchSystem, job: BatchJob) -> str:
         if phase in ("pending", "running"):
             return known.id
     argv = system.submit(job.wanted)
-    if shutil.which(argv[0]) is None:
-        raise InputError(
-            f"there is no {argv[0]} on PATH; load the module of {system.name}, or leave --batch out"
-        )
     try:
         make_folder(Path(job.wanted.script).parent)
         write_whole(Path(job.wanted.script), job.script.encode())
@@ -263,6 +268,7 @@ def submit(system: BatchSystem, job: BatchJob) -> str:
     done = run(argv, timeout=_SUBMIT_SECONDS)
     match = system.job_id.search(done.out)
     if done.code != 0 or match is None:
+        Path(job.wanted.script).unlink(missing_ok=True)  # no job runs it
         said = " / ".join(visible(line) for line in (done.err or done.out).strip().splitlines()[-3:])
         raise InputError(
             f"{argv[0]} took no job for {counted(job.wanted.hosts, 'host')}: {said or 'no reason given'}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import sys
@@ -18,6 +19,7 @@ from steelyard.campaign.batch import (
     BatchJob,
     JobEnded,
     batch_job,
+    check_submits,
     dry_text,
     folder_of,
     host_counts,
@@ -71,15 +73,22 @@ def run_batch(options: RunOptions, plan: Plan, out: Path) -> None:
     if options.dry_run:
         say("\n".join(dry_text(system, job) for job in jobs).rstrip("\n"))
         return
+    check_submits(system, jobs[0])
+    is_new = not out.exists()
     try:
         make_folder(out)
     except OSError as error:
         raise InputError(f"'{out}' cannot be written: {error.strerror}; give --out another place") from None
-    with locked(out):
-        todo = [job for job in jobs if options.retry is not None or not is_measured(job, plan.launches)]
-        if not todo:
-            tell("all was measured before: no job is submitted")
-        ended = list(_wait(system, submitted(system, todo), out))
+    try:
+        with locked(out):
+            todo = [job for job in jobs if options.retry is not None or not is_measured(job, plan.launches)]
+            if not todo:
+                tell("all was measured before: no job is submitted")
+            ended = list(_wait(system, submitted(system, todo), out))
+    except InputError:
+        if is_new:
+            _remove_empty(out)
+        raise
     bad, again = False, retyped(sys.argv[1:], out=out)
     for one in ended:
         log = one.job.file("log")
@@ -98,6 +107,14 @@ def run_batch(options: RunOptions, plan: Plan, out: Path) -> None:
     _show(options, [job.folder for job in jobs if (job.folder / "campaign.json").is_file()], out)
     if bad:
         raise typer.Exit(MeasurementError.exit_code)
+
+
+def _remove_empty(out: Path) -> None:
+    """Remove a folder of jobs if none was taken: what holds anything else stays."""
+    with contextlib.suppress(OSError):
+        (out / "batch").rmdir()
+        (out / ".lock").unlink()
+        out.rmdir()
 
 
 def _jobs(system: BatchSystem, options: RunOptions, plan: Plan, out: Path) -> list[BatchJob]:

@@ -127,7 +127,7 @@ def check(options: CheckOptions) -> None:
     if not options.nights:
         _check_without_history(options)
         return
-    pooled = pool_nights(
+    pooled, save = pool_nights(
         options.nights,
         options.tonight,
         quantile=options.quantile,
@@ -136,6 +136,7 @@ def check(options: CheckOptions) -> None:
     )
     found, series = check_tonight(pooled, asked)
     found = _confirmed(options, pooled, found, asked) if options.baseline else _with_command(found, pooled)
+    save()
     if options.report is not None:
         from steelyard.judges.history.page import check_page
 

@@ -41,6 +41,7 @@ def compare_folders(
         factor = by.replace("=", ".", 1) if by else folder_factor(campaign.plan)
         rows = rows_at(load(folders[0]), asked.quantile)
         rivals, precision = rivals_by(rows, factor, despite, campaign.looks), asked_of(campaign)
+        rivals = replace(rivals, folders=(folders[0],) * len(rivals.arms))
     elif by is not None:
         raise InputError("--by compares within one folder; give one folder, or leave --by out")
     else:
@@ -54,7 +55,7 @@ def _of_several(folders: Sequence[Path], quantile: float | None, despite: Sequen
     if len({folder.resolve() for folder in folders}) < len(folders):
         raise InputError(f"'{folders[0]}' would be compared with itself; give another folder")
     each = {visible(str(folder)): rows_at(load(folder), quantile) for folder in folders}
-    return rivals_of(each, despite)
+    return replace(rivals_of(each, despite), folders=tuple(folders))
 
 
 def fraction_of(name: str, percent: float, most: float = 10.0) -> float:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from steelyard.base.errors import InputError
 from steelyard.base.secret import MASK
 from steelyard.engines.cache import own_key
-from steelyard.judges.history.digest import known_night
+from steelyard.judges.history.digest import seen_night
 from steelyard.judges.history.settings import is_variable
 from steelyard.judges.history.store import Night, Pool, folders_in, pool
 from steelyard.records.results_folder import check_results_folder
@@ -24,8 +24,9 @@ def pool_nights(
     quantile: float | None = None,
     since: str | None = None,
     any_host: bool = False,
-) -> Pool:
+) -> tuple[Pool, Callable[[], None]]:
     """Read the nights of a history; unreadable ones are left out, except tonight's, by default the newest.
+    Returns what saves their summaries, too: who refuses them later has written nothing.
 
     `since` names a night, or a day, before which nights are left out; `any_host` pools those of hosts of
     other names. Raises InputError.
@@ -33,12 +34,14 @@ def pool_nights(
     folders = {path.resolve(): path for path in folders_in(history)}
     nights: dict[Path, Night] = {}
     unread: list[tuple[str, str]] = []
+    saves: list[Callable[[], None]] = []
     key = own_key()
     for real, folder in folders.items():
         if tonight is not None and real == tonight.resolve():
             continue
         try:
-            nights[real] = known_night(folder, key, quantile)
+            nights[real], save = seen_night(folder, key, quantile)
+            saves.append(save)
         except InputError as error:
             unread.append((str(folder), str(error).partition(";")[0].removeprefix(f"{folder} ")))
     if tonight is not None:
@@ -49,13 +52,19 @@ def pool_nights(
         raise InputError(f"no night can be read: {unread[0][0]}: {unread[0][1]}")
     others = list(nights.values())
     begin = _since(since, (*others, newest))
-    return pool(newest, others, unread, any_host=any_host, since=begin)
+
+
+    def save_all() -> None:
+        for save in saves:
+            save()
+
+    return pool(newest, others, unread, any_host=any_host, since=begin), save_all
 
 
 def read_night(folder: Path, quantile: float | None = None) -> Night:
     """Read one night. Raises InputError."""
     check_results_folder(folder)
-    return known_night(folder, own_key(), quantile)
+    return seen_night(folder, own_key(), quantile)[0]
 
 
 def _since(word: str | None, nights: tuple[Night, ...]) -> int:

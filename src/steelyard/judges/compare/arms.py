@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from steelyard.base.errors import InputError
@@ -27,7 +28,7 @@ class Rivals:
     `missing` counts the test cases that some arm lacks. `by` is the factor; None for folders. `may_differ`
     are the conditions that arms need not share: consequences of the factor, or the reader asked for it.
     `is_best`: the first arm was chosen because it is the fastest. `looks` are the numbers of launches of a
-    folder at which it was looked at before it grew.
+    folder at which it was looked at before it grew. `folders` are those of the arms, none if nobody says.
     """
 
     arms: tuple[str, ...]
@@ -37,6 +38,7 @@ class Rivals:
     may_differ: frozenset[str] = frozenset()
     is_best: bool = False
     looks: tuple[int, ...] = ()
+    folders: tuple[Path, ...] = ()
 
     @property
     def comparisons(self) -> int:
@@ -139,6 +141,7 @@ def against(rivals: Rivals, name: str) -> Rivals:
         rivals,
         arms=tuple(rivals.arms[k] for k in order),
         cases=tuple(tuple(case[k] for k in order) for case in rivals.cases),
+        folders=tuple(rivals.folders[k] for k in order) if rivals.folders else (),
         is_best=name == BEST,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +19,7 @@ from steelyard.judges.compare.arms import Rivals
 from steelyard.judges.compare.conditions import differing
 from steelyard.judges.compare.contrasts import answers_of
 from steelyard.judges.compare.neighbours import refuse_copies, strangers
+from steelyard.records.command_line import resumed
 from steelyard.results.row import Row, has_no_time, has_time
 from steelyard.results.sittings import sittings_of
 from steelyard.rows.labels import row_labels, told_by_op
@@ -181,7 +182,7 @@ def _comparable(rivals: Rivals) -> tuple[list[tuple[Row, ...]], tuple[_Refusal, 
     usable, refused = [], []
     for case in rivals.cases:
         name = _named(case)
-        if (why := _why_not(case, rivals.arms, rivals.may_differ)) is None:
+        if (why := _why_not(case, rivals)) is None:
             usable.append(case)
         else:
             refused.append(replace(why, words=f"{name}: {why.words}"))
@@ -209,15 +210,16 @@ def _failed(case: Sequence[Row], arms: Sequence[str]) -> str:
     return f"{_named(case)}, {told}" if told else ""
 
 
-def _why_not(case: Sequence[Row], arms: Sequence[str], may_differ: Collection[str]) -> _Refusal | None:
+def _why_not(case: Sequence[Row], rivals: Rivals) -> _Refusal | None:
     few = [k for k, row in enumerate(case) if sum(one.median is not None for one in row.launches) < 2]
     if few:
-        told = _told_of(case, few, arms)
+        told = _told_of(case, few, rivals.arms)
         if not told:
             return _Refusal("fewer than two launches", "give each rival two launches at least")
-        if any(case[k].status == "failed" for k in few):
+        if failed := [k for k in few if case[k].status == "failed"]:
+            again = f": {resumed(rivals.folders[failed[0]], retry='failed')}" if rivals.folders else ""
             return _Refusal(
-                f"fewer than two launches went well ({told})", "mend that, then use --retry failed"
+                f"fewer than two launches went well ({told})", f"mend that, then measure them again{again}"
             )
         return _Refusal(f"fewer than two launches with a value ({told})", "measure more samples of it")
     if any(sum(has_time(one) for one in row.launches) < 2 for row in case):
@@ -227,7 +229,7 @@ def _why_not(case: Sequence[Row], arms: Sequence[str], may_differ: Collection[st
         )
     if len({row.unit for row in case}) > 1:
         return _Refusal("different units", "compare what has the same unit")
-    others = {name: values for name, values in differing(case).items() if name not in may_differ}
+    others = {name: values for name, values in differing(case).items() if name not in rivals.may_differ}
     if not others:
         return None
     return _Refusal(

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import msgspec
@@ -44,19 +45,37 @@ def known_night(folder: Path, key: bytes | None, quantile: float | None = None) 
     `key` is known to this user alone, None if none can be kept. Without one, and where a folder cannot be
     written, records are read each time. Raises InputError as `read_night` does.
     """
+    night, save = seen_night(folder, key, quantile)
+    save()
+    return night
+
+
+def seen_night(
+    folder: Path, key: bytes | None, quantile: float | None = None
+) -> tuple[Night, Callable[[], None]]:
+    """Read a night as `known_night` does, and return what saves its digest: a command that is refused later
+    has written nothing.
+    """
     if key is None:
-        return read_night(folder, quantile)
+        return read_night(folder, quantile), _nothing
     made_from, path = _made_from(folder, quantile), folder / name_of(quantile)
     kept = _read(path, key)
     if kept is not None and kept.made_from == made_from:
-        return Night(folder, kept.began, kept.rows, kept.settings, kept.ways, kept.zeros)
+        return Night(folder, kept.began, kept.rows, kept.settings, kept.ways, kept.zeros), _nothing
     night = read_night(folder, quantile)
     settings, ways = dict(night.settings), dict(night.ways)
     digest = Digest(made_from, night.began, night.rows, settings, ways, night.zeros)
+    return night, partial(_save, path, digest, key)
+
+
+def _nothing() -> None:
+    pass
+
+
+def _save(path: Path, digest: Digest, key: bytes) -> None:
     with suppress(OSError, InputError):  # a store may be read-only, or full
         check_regular(path)  # nothing goes into a pipe that somebody left there
         write_whole(path, _proven(msgspec.json.encode(digest), key))
-    return night
 
 
 def _read(path: Path, key: bytes) -> Digest | None:

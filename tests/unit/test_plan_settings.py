@@ -257,7 +257,7 @@ def test_what_cannot_be_included(tmp_path: Path, name: str, words: str) -> None:
         ({"params": {"root": ()}}, "root is empty"),
         ({"env": {"STEELYARD_X": "a"}}, "'STEELYARD_X' is no variable"),
         ({"wrapper": "a '"}, "has a quote without its end"),
-        ({"engine": "steam"}, "engine is 'solo' or 'mpi'"),
+        ({"engine": "steam"}, "engine is 'solo', 'mpi' or 'shmem'"),
     ],
 )
 def test_a_measure_that_no_file_spells_is_bad_input_all_the_same(keys: dict[str, Any], words: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -17,13 +17,14 @@ from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.product import MOST_LAUNCHES, check_test_cases, product_of
 from steelyard.base.units import parse_counts, parse_sizes
-from steelyard.engines.description import Method, Op, Ops, Param, Rule, by_name
+from steelyard.engines.description import Op, Ops
 from steelyard.plan.arms import arm_of, factor_of, with_arms
 from steelyard.plan.arrivals import check_arrivals
 from steelyard.plan.axis import numbers_in, words_in
-from steelyard.plan.bounds import BoundedCase, Impossible, all_values
+from steelyard.plan.bounds import BoundedCase, Impossible
 from steelyard.plan.exclude import Excluded
 from steelyard.plan.host_pairs import host_placements, is_of_hosts, placement_words
+from steelyard.plan.params import combined_params, fitting, no_param, param_rows, params_of
 from steelyard.plan.placement import placements_of
 from steelyard.plan.plan import Measure, Plan, Value, nearest
 from steelyard.plan.settings import settings_axis, words_of
@@ -54,47 +55,6 @@ def select_ops(patterns: Sequence[str], ops: Ops) -> tuple[str, ...]:
             raise InputError(f"there is no op '{pattern}'{hint} 'steelyard list' names all")
         chosen |= dict.fromkeys(found)
     return tuple(chosen)
-
-
-def _param_rows(op: Op, method: str, rule: str, ops: Ops) -> dict[str, Param]:
-    return by_name((*op.params, *ops.methods[method].params, *ops.rules[rule].params))
-
-
-def _params(
-    measure: Measure, name: str, rows: Mapping[str, Param], case: BoundedCase
-) -> list[dict[str, Value]]:
-    """Make every combination of values of the parameters of op, method or rule, each checked."""
-    given = {
-        key: value if isinstance(value, tuple) else (value,)
-        for key, value in measure.params.items()
-        if key in rows
-    }
-    first = {key: values[0] for key, values in given.items() if values[0] != "*"}
-    case = case._replace(params={key: row.default for key, row in rows.items()} | first)
-    mine = {key: _values(name, rows[key], values, case) for key, values in given.items()}
-    return [dict(zip(mine, combination, strict=True)) for combination in product_of(*mine.values())]
-
-
-def _fitting(op: Op, size: int) -> dict[str, Value]:
-    """List types of data that fit a size, if the default does not: sums of 4 bytes are not of doubles."""
-    return {row.name: word for row in op.params if (word := row.fitting(size)) is not None}
-
-
-def _values(name: str, row: Param, given: Sequence[Value], case: BoundedCase) -> tuple[Value, ...]:
-    """Read values of a parameter, each checked; `*` means all that it can have."""
-    key, words = row.name, row.words
-    if "*" in given and (every := all_values(row, case)):
-        return every
-    for value in given:
-        if words and value not in words:
-            raise InputError(f"{key} of {name} must be one of {', '.join(words)}, not {value}")
-        if not words and isinstance(value, str):
-            raise InputError(f"{key} of {name} must be a number, not '{value}'")
-        if isinstance(value, float | int) and not row.least <= value <= row.most:
-            raise InputError(f"{key} of {name} must be from {row.least:g} to {row.most:g}, not {value:g}")
-        if isinstance(value, float) and row.is_whole and not value.is_integer():
-            raise InputError(f"{key} of {name} must be a whole number, not {value:g}")
-    return tuple(given)
 
 
 def _choose(word: str | None, default: str, known: Mapping[str, object], what: str) -> str:
@@ -151,14 +111,14 @@ def resolve(
             rule = _choose(measure.rule, next(iter(ops.rules)), ops.rules, "stop rule")
             alone = selected == (name,) and not is_for_hosts
             for size, team, threads, place, method in _axes(measure, op, ops, cores, topology, alone):
-                rows = _param_rows(op, method, rule, ops)
+                rows = param_rows(op, method, rule, ops)
                 unused -= rows.keys()
                 known |= rows.keys()
                 suited.add(method)
                 kind = _engine_for(measure, op, team, ops, place)
                 is_solo = kind == SOLO
-                wanted = _params(measure, name, rows, BoundedCase(team.ranks, threads, size))
-                values = [_fitting(op, size) | given for given in wanted]
+                wanted = combined_params(measure, name, rows, BoundedCase(team.ranks, threads, size))
+                values = [fitting(op, size) | given for given in wanted]
                 levels = (None,) if is_solo else _thread_levels(measure, op)
                 uses_mpi = uses_mpi or not is_solo
                 shared = PlannedPoint(
@@ -196,7 +156,7 @@ def resolve(
                 "give more with -n, or fewer with --threads"
             )
         if unused:
-            raise InputError(_no_param(min(unused), selected, known))
+            raise InputError(no_param(min(unused), selected, known))
         if measure.thread_level is not None and not uses_mpi:
             raise InputError(f"no test case of {', '.join(selected)} starts MPI; leave --thread-level out")
         excluded.check()
@@ -225,9 +185,9 @@ def _cases(
         point = msgspec.structs.replace(
             shared,
             thread_level=level,
-            params=_of(op, params),
-            method_params=_of(method, params),
-            rule_params=_of(rule, params),
+            params=params_of(op, params),
+            method_params=params_of(method, params),
+            rule_params=params_of(rule, params),
             mpi=mpi,
             omp=omp,
             env=env,
@@ -354,11 +314,6 @@ def _placements(
     yield from host_placements(among_hosts, measure, op, topology.hosts, alone)
 
 
-def _of(owner: Op | Method | Rule, params: Mapping[str, Value]) -> dict[str, Value]:
-    """Select the parameters that belong to an op, a method or a rule."""
-    return {row.name: params[row.name] for row in owner.params if row.name in params}
-
-
 def _methods(measure: Measure, op: Op, ops: Ops, crowded: bool) -> tuple[str, ...]:
     """Choose the methods of an op: its own, or the named ones that suit it; one alone must. Raises
     InputError.
@@ -397,8 +352,3 @@ def _thread_levels(measure: Measure, op: Op) -> tuple[str | None, ...]:
     None if both leave that to the number of threads.
     """
     return words_in(measure.thread_level) or (op.thread_level,)
-
-
-def _no_param(key: str, selected: Sequence[str], known: Iterable[str]) -> str:
-    of = selected[0] if len(selected) == 1 else f"{selected[0]}, ... {selected[-1]}"
-    return f"neither {of}, nor the method, nor the stop rule has a parameter '{key}'{nearest(key, known)}"

@@ -1,0 +1,64 @@
+"""Parameters of an op, its method and its stop rule: the values that a measure gives them, each checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from steelyard.base.errors import InputError
+from steelyard.base.product import product_of
+from steelyard.engines.description import Method, Op, Ops, Param, Rule, by_name
+from steelyard.plan.bounds import BoundedCase, all_values
+from steelyard.plan.plan import Measure, Value, nearest
+
+
+def param_rows(op: Op, method: str, rule: str, ops: Ops) -> dict[str, Param]:
+    """Map the parameters of an op, a method and a rule by name."""
+    return by_name((*op.params, *ops.methods[method].params, *ops.rules[rule].params))
+
+
+def combined_params(
+    measure: Measure, name: str, rows: Mapping[str, Param], case: BoundedCase
+) -> list[dict[str, Value]]:
+    """Make every combination of values of the parameters of op, method or rule, each checked."""
+    given = {
+        key: value if isinstance(value, tuple) else (value,)
+        for key, value in measure.params.items()
+        if key in rows
+    }
+    first = {key: values[0] for key, values in given.items() if values[0] != "*"}
+    case = case._replace(params={key: row.default for key, row in rows.items()} | first)
+    mine = {key: _values(name, rows[key], values, case) for key, values in given.items()}
+    return [dict(zip(mine, combination, strict=True)) for combination in product_of(*mine.values())]
+
+
+def fitting(op: Op, size: int) -> dict[str, Value]:
+    """List types of data that fit a size, if the default does not: sums of 4 bytes are not of doubles."""
+    return {row.name: word for row in op.params if (word := row.fitting(size)) is not None}
+
+
+def _values(name: str, row: Param, given: Sequence[Value], case: BoundedCase) -> tuple[Value, ...]:
+    """Read values of a parameter, each checked; `*` means all that it can have."""
+    key, words = row.name, row.words
+    if "*" in given and (every := all_values(row, case)):
+        return every
+    for value in given:
+        if words and value not in words:
+            raise InputError(f"{key} of {name} must be one of {', '.join(words)}, not {value}")
+        if not words and isinstance(value, str):
+            raise InputError(f"{key} of {name} must be a number, not '{value}'")
+        if isinstance(value, float | int) and not row.least <= value <= row.most:
+            raise InputError(f"{key} of {name} must be from {row.least:g} to {row.most:g}, not {value:g}")
+        if isinstance(value, float) and row.is_whole and not value.is_integer():
+            raise InputError(f"{key} of {name} must be a whole number, not {value:g}")
+    return tuple(given)
+
+
+def params_of(owner: Op | Method | Rule, params: Mapping[str, Value]) -> dict[str, Value]:
+    """Select the parameters that belong to an op, a method or a rule."""
+    return {row.name: params[row.name] for row in owner.params if row.name in params}
+
+
+def no_param(key: str, selected: Sequence[str], known: Iterable[str]) -> str:
+    """Say that none of the ops, nor their method or rule, has a parameter."""
+    of = selected[0] if len(selected) == 1 else f"{selected[0]}, ... {selected[-1]}"
+    return f"neither {of}, nor the method, nor the stop rule has a parameter '{key}'{nearest(key, known)}"

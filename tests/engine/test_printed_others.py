@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from advice import FOLDER, Advice, raising, types
+from advice import FOLDER, Advice, launches, raising, types
 from commands import FIXED, Said
 from make_records import FakePoint, steady, write_folder
 from record_lines import unsealed
@@ -193,3 +193,16 @@ def test_a_suite_of_kernels_is_run(advice: Advice, word: str) -> None:
     said = Said(2, "", str(raised.value))
     advice.made["plan/suites/__init__.py:"] = list(KERNELS.values())  # made when it was imported
     assert advice.type("plan/suites/__init__.py:", said, more="--dry-run").code == 0
+
+
+@types("judges/compare/verdicts.py: _why_not")
+def test_what_failed_in_a_rival_is_measured_again(advice: Advice) -> None:
+    """Both launches of one folder are damaged."""
+    for out in ("before", FOLDER):
+        advice.measure("--launches", "2", out=out)
+    for path in Path(FOLDER, "records").iterdir():
+        path.write_bytes(path.read_bytes().replace(b'"count":2', b'"count":3'))
+    said = advice.steelyard("compare", "before", FOLDER)
+    assert said.code == 2
+    assert advice.type("judges/compare/verdicts.py: _why_not", said).code == 0
+    assert launches() == [2, 2]

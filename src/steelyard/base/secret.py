@@ -5,6 +5,7 @@ The rule is that of the engine (engine/base/secret.c). tests/data/secret_cases.h
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -22,6 +23,7 @@ _SECRET = re.compile(
 )
 _ORDINARY = ("PWD", "OLDPWD", "TOKENIZERS_PARALLELISM")
 _SWITCHES = ("", "-", "0", "1", "-1", "true", "false", "yes", "no", "on", "off")
+_KNOWN_NAMES = 4096  # scripts of thousands of jobs have the same paths
 _WORD = r"""[^&;, \t\n"']*"""
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _ADDRESS = re.compile(r"""://([^/?#&;, \t\n"']*)@""")
@@ -82,6 +84,7 @@ def masked_settings(settings: Mapping[str, str]) -> dict[str, str]:
     return {name: masked(name, value) for name, value in settings.items()}
 
 
+@functools.lru_cache(_KNOWN_NAMES)
 def _is_secret(name: str) -> bool:
     return name.upper() not in _ORDINARY and _SECRET.search(name) is not None
 

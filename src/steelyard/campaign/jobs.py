@@ -284,6 +284,8 @@ def _in_name(text: str) -> str:
 
 def _in_order(groups: Sequence[LaunchGroup], seed: int, launch: int) -> list[LaunchGroup]:
     """Order the groups of a launch: arms of the same test cases are neighbours, all else is shuffled."""
+    if len(groups) < 2:
+        return list(groups)  # a coin costs more than all else here
     arms = list(dict.fromkeys(group.arm for group in groups))
     random.Random(f"{seed} {launch} arms").shuffle(arms)
     neighbours: dict[tuple[object, ...], list[LaunchGroup]] = {}
@@ -316,7 +318,8 @@ def plan_jobs(campaign: CampaignFile, launches: int, done: Container[tuple[str, 
             name = job_name(launch, group)
             points = [point for point in group.points if point.first in turn]
             points = [point for point in points if (name, point.point) not in done]
-            points = _shuffled(points, random.Random(f"{campaign.seed} {name}"))
+            if len(points) > 1:
+                points = _shuffled(points, random.Random(f"{campaign.seed} {name}"))
             if points:
                 jobs.append(PlannedJob(launch, name, group, tuple(points)))
     return jobs

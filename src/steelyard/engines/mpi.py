@@ -71,6 +71,7 @@ class Mpi(msgspec.Struct, frozen=True):
     kind: Literal["mpi", "shmem"] = "mpi"  # of the engines that run with it
 
 
+@functools.cache
 def scripts_folder() -> Path:
     """Find the folder of this environment's commands, with the engines built at installation."""
     return Path(sysconfig.get_path("scripts"))

@@ -371,3 +371,18 @@ def test_a_launch_that_was_stopped_as_its_last_test_case_ended_is_not_damaged(
     evidence = damaged.find(seen)
     assert (evidence is not None) is found
     assert not found or "no record 'close' of ranks 0, 1" in str(evidence)
+
+
+@pytest.mark.parametrize(("stop_ns", "found"), [(9, True), (0, False)])
+def test_a_launch_that_died_in_its_last_test_case_is_not_damaged(
+    tmp_path: Path, stop_ns: int, found: bool
+) -> None:
+    """Nobody was left to write how the ranks end; wrong answers end no rank."""
+    end = End(point=0, status="failed", why="signal 11 (SIGSEGV) on rank 1", stop_ns=stop_ns)
+    folder = write_folder(tmp_path, [FakePoint("mpi.pingpong", steady(300.0), ends={1: end})], launches=1)
+    measured = load(folder)
+    (file,) = measured.files
+    watch = Watch(host="vm", seconds=1.0, looks=2, cost_ns=1)
+    file = replace(file, job=replace(file.job, points=(0,)), watches=(watch,), closes=())
+    told = damaged.find(Evidence(replace(measured, files=(file,)), rows_of(measured))) or ""
+    assert ("no record 'close' of ranks 0, 1" in told) is found

@@ -312,6 +312,11 @@ class End(_Record, frozen=True, tag="end"):
     window_model: Name | None = None  # of a window's memory, as the library says: unified, separate
     transport: Transport | None = None  # of an op that leaves it to a library
 
+    @property
+    def is_of_the_dead(self) -> bool:
+        """Did the engine die or hang there? The package then wrote this, and knows no time of it."""
+        return self.status == "failed" and self.stop_ns == 0
+
 
 class Close(_Record, frozen=True, tag="close"):
     """The end of a rank on rank 0's host. Each rank writes its own, because it cannot send after

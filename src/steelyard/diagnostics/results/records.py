@@ -50,7 +50,9 @@ def _unclosed(seen: Evidence) -> Iterator[str]:
         here = {place.rank for place in file.launch.places if place.host == host}
         if not file.watches:
             yield f"{file.path.name} has no record 'watch'"
-        ended_badly = any(watch.ending is not None or watch.stopped for watch in file.watches)
+        ended_badly = any(watch.ending is not None or watch.stopped for watch in file.watches) or any(
+            run.end is not None and run.end.is_of_the_dead for run in file.points
+        )
         if (
             file.launch.mpi is not None
             and not ended_badly

@@ -28,6 +28,7 @@ from steelyard.judges.accept import places, reference
 from steelyard.judges.accept.peer_groups import BETWEEN, LINK
 from steelyard.plan.like import find_like
 from steelyard.plan.suites import KERNELS
+from steelyard.records.command_line import resumed
 from steelyard.results.rows import results
 
 _DAY_NS = 86_400 * 10**9
@@ -121,7 +122,11 @@ def test_jobs_are_waited_for_and_submitted_again(
     script(tmp_path / "bin" / "sbatch", last)
     script(tmp_path / "bin" / "scontrol", "echo JobState=COMPLETED ExitCode=0:0")
     assert advice.type("cli/batch.py: run_batch", said).code == 0
-    assert [row.launch_count for row in results(next(out.glob("hosts-*")))] == [1]
+    (folder,) = out.glob("hosts-*")
+    assert [row.launch_count for row in results(folder)] == [1]
+    goes_on = advice.steelyard(*shlex.split(resumed(folder, launches="2"))[1:])
+    assert goes_on.code == 0, "in a job, for there may be no allocation"
+    assert [row.launch_count for row in results(folder)] == [2]
     again = advice.type("cli/batch.py: _wait", waits)
     assert again.code == 0
     assert "all was measured before" in again.err

@@ -36,6 +36,7 @@ from steelyard.campaign.lock import locked
 from steelyard.cli.console import say, say_aside, tell, tell_counted
 from steelyard.cli.export import write_measured
 from steelyard.cli.options import listed, one_of
+from steelyard.cli.resume import is_resumed
 from steelyard.cli.run_options import RunOptions
 from steelyard.cli.show import (
     OnScreen,
@@ -69,6 +70,8 @@ def is_batch(options: RunOptions) -> bool:
 def run_batch(options: RunOptions, plan: Plan, out: Path) -> None:
     """Submit what is not measured yet, wait for it, and show all. Raises typer.Exit if jobs failed."""
     system = BATCH_SYSTEMS[options.batch or ""]
+    if is_resumed(options):
+        out = _folder_of_jobs(out, plan)
     jobs = _jobs(system, options, plan, out)
     if options.dry_run:
         say("\n".join(dry_text(system, job) for job in jobs).rstrip("\n"))
@@ -109,6 +112,16 @@ def run_batch(options: RunOptions, plan: Plan, out: Path) -> None:
         raise typer.Exit(MeasurementError.exit_code)
 
 
+def _folder_of_jobs(folder: Path, plan: Plan) -> Path:
+    """Find where the jobs are of which one measured into a folder. Raises InputError if none did."""
+    out = folder.absolute().parent
+    if [folder_of(out, hosts) for hosts in host_counts(plan)] != [folder.absolute()]:
+        raise InputError(
+            f"'{folder}' was not measured in a job; leave --batch out, or give --out another name"
+        )
+    return out
+
+
 def _remove_empty(out: Path) -> None:
     """Remove a folder of jobs if none was taken: what holds anything else stays."""
     with contextlib.suppress(OSError):
@@ -143,6 +156,8 @@ def job_words(options: RunOptions, hosts: int, folder: Path) -> list[str]:
             words.append(_flag(field.name))
         else:
             words += [f"{_flag(field.name)}={one}" for one in (value if isinstance(value, list) else [value])]
+    if is_resumed(options):  # its plan says what is measured, and on how many hosts
+        return [*words, f"--out={folder}"]
     return [*words, f"--hosts={hosts}", f"--out={folder}", "--", *(options.what or ())]
 
 

@@ -8,8 +8,13 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Annotated
+
+import msgspec
 
 from steelyard.base.engine_kinds import engine_kind
+from steelyard.base.errors import InputError
+from steelyard.base.files import read_regular
 from steelyard.base.printable import visible
 from steelyard.base.secret import MASK, masked_words
 from steelyard.base.units import format_values
@@ -59,8 +64,25 @@ def installing(extra: str) -> str:
 
 
 def resumed(folder: Path, **changes: Given) -> str:
-    """Write the command that goes on in a results folder by its own plan, with `changes`."""
-    return command("run", out=folder, **changes)
+    """Write the command that goes on in a results folder by its own plan, with `changes`: in a job, if it was
+    measured in one.
+    """
+    return command("run", out=folder, batch=_batch_of(folder), **changes)
+
+
+class _Submitted(msgspec.Struct, frozen=True):
+    """What is known of a job of a batch system beside its folder."""
+
+    system: Annotated[str, msgspec.Meta(pattern=r"^[a-z]{1,16}$")]
+
+
+def _batch_of(folder: Path) -> str | None:
+    """Find the batch system in whose job a folder was measured; None if it was not."""
+    known = folder.absolute().parent / "batch" / f"{folder.name}.json"
+    try:
+        return msgspec.json.decode(read_regular(known), type=_Submitted).system
+    except (InputError, msgspec.DecodeError):
+        return None
 
 
 def alone(campaign: CampaignFile, point: PlannedPoint, mpi: JobMpi | None) -> str:

@@ -55,7 +55,7 @@ def read_rows(folder: Path, name: str = "", mapped: Mapper = serially) -> ReadFo
 
     `mapped` may work in parallel. Raises InputError.
     """
-    measured = load(folder, mapped)
+    measured = load(folder, mapped, may_be_lost=True)
     return ReadFolder(name, measured, Made(rows_of(measured, mapped=mapped)))
 
 

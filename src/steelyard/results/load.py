@@ -81,17 +81,19 @@ class Measured(Struct, frozen=True):
     lost: tuple[str, ...] = ()  # sentences about files of which nothing can be read
 
 
-def load(folder: Path, mapped: Mapper = serially) -> Measured:
+def load(folder: Path, mapped: Mapper = serially, *, may_be_lost: bool = False) -> Measured:
     """Read campaign.json (if there is one) and all records of a folder; timestamps become values on the way.
 
     If a point was measured several times in a launch (a job was resumed), the last one that has ended counts.
     A launch with damaged records of a point failed there. `mapped` may read files in parallel. Raises
-    InputError.
+    InputError, also if nothing of any file can be read, unless `may_be_lost`: whoever says what is damaged.
     """
     campaign = read_campaign(folder)
     planned = {plan.point: plan for plan in campaign.points}
     plans = dict(planned)
     read, found = read_points(folder, _found, mapped)
+    if read.lost and not (read.files or may_be_lost):
+        raise InputError(read.lost[0])
     endings = {file.path.name: watch.ending for file in read.files for watch in file.watches if watch.ending}
     best: dict[tuple[int, int], _Found] = {}
     for one in found:

@@ -75,7 +75,7 @@ def _next(folder: Path, campaign: CampaignFile) -> tuple[CampaignFile, Mapping[i
     from steelyard.results.precision import best_seconds, with_partners
     from steelyard.results.rows import rows_of
 
-    measured = load(folder)
+    measured = load(folder, may_be_lost=True)
     rows = rows_of(measured)
     points = with_partners(campaign.points, _wanted(measured, rows))
     return msgspec.structs.replace(campaign, points=points), best_seconds(measured, rows)

@@ -121,9 +121,10 @@ def test_files_of_which_nothing_can_be_read(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "out", _POINTS, launches=1, plan={"launches": 1})
     for path in (folder / "records").iterdir():
         path.write_bytes(path.read_bytes()[1:])
-    read, found = read_results(folder)
+    read = read_results(folder)
     assert {row.launch_count for row in read.rows} == {0}
-    assert "line 1 was changed after it was written" in {one.name: one.evidence for one in found}["damaged"]
+    told = {one.name: one.evidence for one in read.found}
+    assert "line 1 was changed after it was written" in told["damaged"]
     assert finished(folder) == {}, "all is measured again"
     (folder / "campaign.json").unlink()
     with pytest.raises(InputError, match="line 1 was changed after it was written"):

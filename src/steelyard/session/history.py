@@ -53,7 +53,6 @@ def pool_nights(
     others = list(nights.values())
     begin = _since(since, (*others, newest))
 
-
     def save_all() -> None:
         for save in saves:
             save()

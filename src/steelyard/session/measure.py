@@ -75,8 +75,8 @@ def measure_plan(
     """Measure what a plan has and the folder has not, write results.json there, and return all.
 
     `scatter` are earlier results by whose scatter a precision is planned; `typed` is the command line, for
-    the records; `check` may refuse test cases before anything is built. An exception of `on_event`, and KeyboardInterrupt, end the launch in progress; what was
-    finished is kept.
+    the records; `check` may refuse test cases before anything is built. An exception of `on_event`, and
+    KeyboardInterrupt, end the launch in progress; what was finished is kept.
 
     Raises InputError for what cannot be measured and for a folder that holds something else, MeasurementError
     if the measurement cannot go on, KeyboardInterrupt after `stopping` was asked to stop.

@@ -123,7 +123,7 @@ def test_files_of_which_nothing_can_be_read(tmp_path: Path) -> None:
         path.write_bytes(path.read_bytes()[1:])
     read = read_results(folder)
     assert {row.launch_count for row in read.rows} == {0}
-    told = {one.name: one.evidence for one in read.found}
+    told = {one.name: one.evidence for one in read.diagnostics}
     assert "line 1 was changed after it was written" in told["damaged"]
     assert finished(folder) == {}, "all is measured again"
     (folder / "campaign.json").unlink()

@@ -12,7 +12,7 @@ from steelyard.cli.console import err, tell
 from steelyard.cli.start import stopped_gently
 from steelyard.plan.plan import Plan
 from steelyard.session.events import RoundBegins, RoundEnded, Said, SessionEvent
-from steelyard.session.measure import Check, any_test_cases, measure_plan
+from steelyard.session.measure import Refusing, any_test_cases, measure_plan
 
 if TYPE_CHECKING:
     from steelyard.campaign.events import Listener
@@ -25,7 +25,7 @@ def measured(
     *,
     retry_failed: bool = False,
     scatter: Path | None = None,
-    check: Check = any_test_cases,
+    check: Refusing = any_test_cases,
 ) -> Results:
     """Measure a plan into a folder, show the progress on stderr, and return the results."""
     with _Shown() as shown:

@@ -36,7 +36,7 @@ from steelyard.system.topology import Topology
 if TYPE_CHECKING:
     from steelyard.session.results import Results
 
-Check = Callable[[Sequence[PlannedPoint]], None]
+Refusing = Callable[[Sequence[PlannedPoint]], None]
 # Inside, the function says whether the current test case is to be the last one.
 Stopping = Callable[[], AbstractContextManager[Callable[[], bool]]]
 
@@ -70,7 +70,7 @@ def measure_plan(
     scatter: Path | None = None,
     typed: Sequence[str] = (),
     stopping: Stopping = never_asked,
-    check: Check = any_test_cases,
+    check: Refusing = any_test_cases,
 ) -> Results:
     """Measure what a plan has and the folder has not, write results.json there, and return all.
 
@@ -144,7 +144,7 @@ def _launching(
 
 
 def _ready(
-    plan: Plan, folder: Path, scatter: Path | None, tell: Callable[[str], None], check: Check
+    plan: Plan, folder: Path, scatter: Path | None, tell: Callable[[str], None], check: Refusing
 ) -> _Ready:
     """Build what a plan needs. Raises InputError for what cannot be measured, before anything is built."""
     machine = read_machine()

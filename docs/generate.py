@@ -1,4 +1,4 @@
-"""Writes reference/ops.md, like.md and the options of cli.md.
+"""Writes reference/ops.md, like.md, the options of cli.md, the manual page and the completions of shells.
 
 `{ steelyard-mpi describe; steelyard-shmem describe; } | .venv/bin/python docs/generate.py`
 """
@@ -12,12 +12,14 @@ import msgspec
 
 from steelyard.base.product import MOST_TEST_CASES
 from steelyard.campaign.jobs import MOST_MEASUREMENTS
+from steelyard.cli.manual import shared_files
 from steelyard.cli.page import with_options
 from steelyard.engines.description import Description, Method, Op, Param, Rule
 from steelyard.plan.like import like_page
 from steelyard.plan.plan import MOST_LAUNCHES
 
 PAGE = Path(__file__).parent / "reference" / "ops.md"
+SHARE = Path(__file__).parents[1] / "packaging" / "share"
 HEAD = """# Ops, methods, stop rules, clocks
 
 `docs/generate.py` makes this page from what the engine says of itself. Do not edit it: change the row in the
@@ -155,3 +157,5 @@ if __name__ == "__main__":
     PAGE.with_name("like.md").write_text(like_page(), encoding="utf-8")
     cli = PAGE.with_name("cli.md")
     cli.write_text(with_options(cli.read_text(encoding="utf-8")), encoding="utf-8")
+    for name, text in shared_files().items():
+        (SHARE / name).write_text(text, encoding="utf-8")

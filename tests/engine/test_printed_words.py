@@ -14,7 +14,7 @@ import typer.main
 from advice import HOME, sources
 from commands import Steelyard, steelyard_of
 from steelyard.cli.main import _COMMANDS, _PLAN, app
-from steelyard.cli.page import _walk, commands
+from steelyard.cli.page import commands, walk
 from steelyard.engines.mpi import find_mpis
 
 _VERB = "|".join(sorted((re.escape(name) for name in commands()), key=len, reverse=True))
@@ -110,7 +110,7 @@ def test_what_messages_say_can_be_typed(
 
 
 def test_examples_of_help_have_the_options_that_there_are() -> None:
-    known = dict(_walk(typer.main.get_command(app), ""))
+    known = dict(walk(typer.main.get_command(app), ""))
     examples = [
         line
         for module in sorted({row.module for row in (*_COMMANDS.values(), *_PLAN.values())})
@@ -132,7 +132,7 @@ _OF_OTHERS = {"--all", "--format", "--help", "--level", "--option", "--qos", "--
 
 def test_each_option_that_a_message_names_is_there() -> None:
     ours = {
-        word for _, one in _walk(typer.main.get_command(app), "") for row in one.params for word in row.opts
+        word for _, one in walk(typer.main.get_command(app), "") for row in one.params for word in row.opts
     }
     named = {
         option

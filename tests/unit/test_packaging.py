@@ -10,6 +10,7 @@ import pytest
 import typer
 
 from steelyard.cli.main import app
+from steelyard.cli.manual import shared_files
 
 _ROOT = Path(__file__).parents[2]
 _TEMPLATES = sorted((_ROOT / "packaging" / "ci").glob("*.yml"))
@@ -25,6 +26,23 @@ def test_commands_of_a_template_have_options_that_there_are(template: Path) -> N
         known = group.get_command(typer.Context(group), name)  # type: ignore[attr-defined]
         with known.make_context(name, rest) as context:
             assert context.params
+
+
+def test_the_manual_page_and_the_completions_are_those_of_the_program() -> None:
+    """After a change of an option: docs/generate.py."""
+    share = _ROOT / "packaging" / "share"
+    made = {
+        path.relative_to(share).as_posix(): path.read_text() for path in share.rglob("*") if path.is_file()
+    }
+    assert made == shared_files()
+
+
+def test_roff_takes_every_line_of_the_manual_page() -> None:
+    page = shared_files()["man/man1/steelyard.1"]
+    requests = {line.split()[0] for line in page.splitlines() if line.startswith((".", "'"))}
+    assert requests == {".TH", ".SH", ".SS", ".TP", ".B", ".I"}
+    assert "\n.SS steelyard check guidelines\n" in page
+    assert "\\-\\-markdown FILE\n" in page
 
 
 def test_the_version_is_the_same_wherever_it_stands() -> None:

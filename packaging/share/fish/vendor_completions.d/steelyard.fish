@@ -1,0 +1,1 @@
+complete --command steelyard --no-files --arguments "(env _STEELYARD_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) steelyard)" --condition "env _STEELYARD_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) steelyard"

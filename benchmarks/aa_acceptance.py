@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from scipy.stats import binomtest
+from rates import rate_words
 
 from steelyard.judges.accept import NOT_WELL, Acceptance, accept
 
@@ -64,19 +64,16 @@ def main() -> None:
         for scatter in SCATTERS:
             found = accepted(folder, options.machines, scatter=scatter)
             alarms = sum(one.verdict == NOT_WELL for one in found)
-            print(f"without fault, {scatter}: not well {_rate(alarms, len(found))}", flush=True)
+            print(f"without fault, {scatter}: not well {rate_words(alarms, len(found))}", flush=True)
         for fault, (given, topic) in FAULTS.items():
             count = max(1, options.machines // 10)
             for scatter in SCATTERS:
                 said = [topics(one) for one in accepted(folder, count, scatter=scatter, **given)]
                 named = sum(topic in one for one in said)
                 other = sum(set(one) - {topic} != set() for one in said)
-                print(f"{fault}, {scatter}: named {_rate(named, count)}; another topic {other}", flush=True)
-
-
-def _rate(count: int, of: int) -> str:
-    interval = binomtest(count, of).proportion_ci(0.95, "exact")
-    return f"{count} of {of}, {100 * count / of:.1f} % [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
+                print(
+                    f"{fault}, {scatter}: named {rate_words(named, count)}; another topic {other}", flush=True
+                )
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from scipy.stats import binomtest
+from rates import rate_words
 
 from steelyard.base.files import write_whole
 from steelyard.campaign.folder import open_folder
@@ -263,7 +263,7 @@ def report(kept: Sequence[Kept], slower: float) -> None:
     for op in dict.fromkeys(one.op for one in points):
         own = [one.verdict for one in points if one.op == op]
         for verdict in sorted(set(own)):
-            print(f"{op} {verdict}: {_rate(own.count(verdict), len(own))}")
+            print(f"{op} {verdict}: {rate_words(own.count(verdict), len(own))}")
         ratios = [one.ratio for one in points if one.op == op and one.ratio is not None]
         if ratios:
             low, middle, high = np.quantile(ratios, (0.05, 0.5, 0.95))
@@ -278,22 +278,17 @@ def report(kept: Sequence[Kept], slower: float) -> None:
     if slower:
         pairs = max(one.launches for one in found)
         power = simulated_power(list(scatters.values()), slower / 100, pairs, found[0].by_turns)
-        slowed = sum(one.verdict == SLOWER for one in points)
-        print(f"found slower: {_rate(slowed, len(points))}; simulated with this scatter {100 * power:.0f} %")
+        slowed = rate_words(sum(one.verdict == SLOWER for one in points), len(points))
+        print(f"found slower: {slowed}; simulated with this scatter {100 * power:.0f} %")
     if slower >= 100 * MARGIN:
-        print(f"called the same: {_rate(sum(one.verdict == SAME for one in points), len(points))}")
+        print(f"called the same: {rate_words(sum(one.verdict == SAME for one in points), len(points))}")
     least = [
         min((one.p for one in (*said.points, *said.ops) if one.p is not None), default=1.0) for said in found
     ]
     for level in LEVELS:
         below = sum(p <= level for p in least)
-        print(f"comparisons whose least p is {100 * level:g} % or less: {_rate(below, len(found))}")
-    print(f"comparisons with an alarm: {_rate(alarms, len(found))}")
-
-
-def _rate(count: int, of: int) -> str:
-    interval = binomtest(count, of).proportion_ci(0.95, "exact")
-    return f"{count} of {of}, {100 * count / of:.1f} % [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
+        print(f"comparisons whose least p is {100 * level:g} % or less: {rate_words(below, len(found))}")
+    print(f"comparisons with an alarm: {rate_words(alarms, len(found))}")
 
 
 if __name__ == "__main__":

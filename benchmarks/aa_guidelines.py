@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binomtest
+from rates import rate_words
 
 from steelyard.judges.guidelines.table import COMPOSITION, GUIDELINES, IRREGULAR
 from steelyard.judges.guidelines.verdicts import (
@@ -119,24 +119,21 @@ def main() -> None:
     for scatter in (0.01, 0.05, 0.2):
         for left, name in ((1.0, "as long as the right side"), (1 + TOLERANCE, "as long as it may")):
             found = checks(options.checks, options.launches, scatter, left)
-            rate = _rate(alarms(found), len(found))
+            rate = rate_words(alarms(found), len(found))
             print(f"scatter {100 * scatter:g} %, each call {name}: alarms in {rate} checks", end="")
             print(f" of {found[0].family} verdicts, {_share(found, HOLDS)} of which are that it holds")
     for slower in (1.2, 1.5, 2.0):
         found = checks(options.checks // 10, options.launches, 0.05, 1.0, {"mpi.gather": slower})
         mine = [one for said in found for one in said.points if one.left == "mpi.gather" != one.right]
         hit = sum(one.verdict == VIOLATED for one in mine)
-        print(f"scatter 5 %, MPI_Gather {slower:g} times as slow: found in {_rate(hit, len(mine))} cases")
+        print(
+            f"scatter 5 %, MPI_Gather {slower:g} times as slow: found in {rate_words(hit, len(mine))} cases"
+        )
 
 
 def _share(found: list[CheckedGuidelines], verdict: str) -> str:
     said = [one.verdict for checked in found for one in checked.points]
     return f"{100 * said.count(verdict) / len(said):.0f} %"
-
-
-def _rate(count: int, of: int) -> str:
-    interval = binomtest(count, of).proportion_ci(0.95, "exact")
-    return f"{count} of {of}, {100 * count / of:.1f} % [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
 
 
 if __name__ == "__main__":

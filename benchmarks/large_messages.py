@@ -23,7 +23,7 @@ from steelyard.engines.build import mpi_engine
 from steelyard.engines.mpi import choose_mpi
 from steelyard.launch.command import LaunchCommand, plan_launch
 from steelyard.launch.request import LaunchRequest
-from steelyard.stats import Estimate, launch_interval
+from steelyard.stats import launch_interval
 from steelyard.system.machine import read_machine
 from steelyard.system.process import run
 
@@ -81,11 +81,7 @@ def lines_of(name: str, found: Mapping[str, Sequence[float]]) -> Iterator[str]:
     first = next(iter(found.values()))
     for way, values in found.items():
         ratios = [value / other for value, other in zip(values, first, strict=True)]
-        yield f"| {name} | {way} | {_words(launch_interval(values))} | {_words(launch_interval(ratios))} |"
-
-
-def _words(of: Estimate) -> str:
-    return f"{of.value:.4g} [{of.low:.4g}, {of.high:.4g}]"
+        yield f"| {name} | {way} | {launch_interval(values):.4g} | {launch_interval(ratios):.4g} |"
 
 
 def main() -> None:

@@ -31,7 +31,7 @@ from steelyard.launch.command import LaunchCommand, plan_launch
 from steelyard.launch.request import LaunchRequest
 from steelyard.records import schema as records
 from steelyard.records.read import read_records
-from steelyard.stats import Estimate, launch_interval
+from steelyard.stats import launch_interval
 from steelyard.system.machine import read_machine
 from steelyard.system.process import run
 
@@ -141,15 +141,11 @@ def lines_of(name: str, found: Sequence[Mapping[str, Seen]]) -> list[str]:
     lines = []
     for way in found[0]:
         seen = [one[way] for one in found]
-        own = _words(launch_interval([one.own for one in seen]))
+        own = f"{launch_interval([one.own for one in seen]):.3g}"
         waits = np.median([one.waits for one in seen], axis=0) * 1e3
         told = ", ".join(f"{wait:.0f}" for wait in waits) if np.isfinite(waits).all() else "-"
         lines.append(f"| {name} | {way} | {own} | {told} |")
     return lines
-
-
-def _words(of: Estimate) -> str:
-    return f"{of.value:.3g} [{of.low:.3g}, {of.high:.3g}]"
 
 
 def main() -> None:

@@ -13,16 +13,15 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from steelyard.launch.command import LaunchCommand
 from steelyard.stats import Estimate, launch_interval
+from steelyard.stats.arrays import FloatArray
 from steelyard.system.process import run
 
 LEAST_FAST = 6  # pairs of which a quartile says something
 _FAST = 0.25  # of the launches: where less is fast, this quantile stands for fast ones
 _DRAWS = 4000
-FloatArray = NDArray[np.float64]
 SECONDS = 1800.0  # more than any of these commands takes
 
 
@@ -115,8 +114,8 @@ class Pairing:
             mine, other = ([values[i] for values in self._found[own]] for own in (True, False))
             medians.append(ratio.value if ratio else mine[0] / other[0])
             told = self.within and fast
-            said = f", fast launches {_words(fast)}, {_verdict(fast, self.within)}" if told and fast else ""
-            words = _words(ratio) if ratio else f"{medians[-1]:.3f} (one launch)"
+            said = f", fast launches {fast:.3f}, {_verdict(fast, self.within)}" if told and fast else ""
+            words = f"{ratio:.3f}" if ratio else f"{medians[-1]:.3f} (one launch)"
             print(
                 f"{name}: {np.median(mine):8.5g} of ours, {np.median(other):8.5g} {self.unit} of theirs, "
                 f"ratio {words}, {self.pairs} pairs{said}",
@@ -136,10 +135,6 @@ def quartile_ratio(ours: FloatArray, theirs: FloatArray, share: float) -> Estima
     low, high = np.quantile(mine / other, [0.025, 0.975])
     value = float(np.quantile(ours, share) / np.quantile(theirs, share))
     return Estimate(value, float(low), float(high), 0.95, len(ours), "bootstrap")
-
-
-def _words(ratio: Estimate) -> str:
-    return f"{ratio.value:.3f} [{ratio.low:.3f}, {ratio.high:.3f}]"
 
 
 def _verdict(ratio: Estimate, within: float) -> str:

@@ -12,15 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.signal import lfilter
 from scipy.special import ndtri
 
 from cbuild import library_of_tests
 from further import further
 from steelyard.stats import block_interval
+from steelyard.stats.arrays import FloatArray
 
-FloatArray = NDArray[np.float64]
 _TRUTH = 100.0  # the median of every series here
 _NOT_YET, _SETTLED, _UNSETTLED, _TIME = range(4)
 _PARAMS_MAX = 16

@@ -11,6 +11,8 @@ from pages import ROOT
 
 def load_benchmark(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
+    if (folder := str(ROOT / "benchmarks")) not in sys.path:  # they import each other
+        sys.path.append(folder)
     assert spec is not None
     assert spec.loader is not None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
-
-FloatArray = NDArray[np.float64]
 
 
 def generator(seed: int = 1) -> np.random.Generator:

@@ -1,13 +1,8 @@
-"""What tests share of programs: a shell script that stands in for one, and the benchmarks as modules."""
+"""A shell script that stands in for a program."""
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
-
-from pages import ROOT
 
 
 def script(path: Path, text: str) -> Path:
@@ -16,13 +11,3 @@ def script(path: Path, text: str) -> Path:
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
     return path
-
-
-def load_benchmark(name: str) -> ModuleType:
-    """A script of benchmarks/, imported."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

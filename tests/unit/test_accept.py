@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from commands import Steelyard, steelyard_of
+from loaded import load_benchmark
 from made_machine import machine, weighed
 from make_records import FakePoint, steady
 from record_heads import MACHINE
-from scripts import load_benchmark
 from steelyard.judges.accept import CRITERIA, Acceptance, Topic, Weighed, accept
 from steelyard.judges.accept.junit import junit_xml
 from steelyard.judges.accept.peer_groups import alike_tests

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from loaded import load_benchmark
 from made_machine import machine, weighed
 from make_records import FakePoint, steady
-from scripts import load_benchmark
 from steelyard.judges.accept import Acceptance, Topic, accept
 from steelyard.records.campaign_file import Placement
 

@@ -19,10 +19,10 @@ from steelyard.cli.compare import CompareOptions
 from steelyard.cli.compare import compare as compare_command
 from steelyard.judges.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Question
 from steelyard.judges.compare.arms import against, rivals_by, rivals_of
-from steelyard.judges.compare.document import verdicts_document
 from steelyard.judges.compare.junit import junit_xml
 from steelyard.judges.compare.tables import verdict_sentences, verdict_sheet
 from steelyard.judges.compare.verdicts import compare
+from steelyard.judges.document import verdict_document
 from steelyard.render.terminal import Paper, sheet_text
 from steelyard.results.row import Row
 from steelyard.rows.words import rounded
@@ -171,7 +171,7 @@ def test_a_reader_at_80_columns_and_a_pipe() -> None:
 
 def test_json_has_what_was_promised() -> None:
     document = json.loads(
-        json.dumps(verdicts_document(compare(rivals_by(_folder({8: 1.2}), "mpi"), True, _ASKED)))
+        json.dumps(verdict_document(compare(rivals_by(_folder({8: 1.2}), "mpi"), True, _ASKED)))
     )
     assert {"verdict", "promise", "points"} <= document.keys()
     keys = {"op", "bytes", "ranks", "a", "b", "ratio", "low", "high", "p", "verdict", "launches_needed"}

@@ -9,7 +9,8 @@ import pytest
 
 from steelyard.records.parts import WatchedPath
 from steelyard.records.schema import Point
-from steelyard.results.durations import Durations, FloatArray, Stamps, durations
+from steelyard.results.durations import Durations, Stamps, durations
+from steelyard.stats.arrays import FloatArray
 
 _NONE = np.empty((2, 0))
 COST = np.array([20.0, 50.0])  # of ranks 0 and 1

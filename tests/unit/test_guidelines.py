@@ -11,11 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 from flat_rows import made_row, row_launch
-from scripts import load_benchmark
+from loaded import load_benchmark
 from steelyard.base.errors import InputError
 from steelyard.base.units import parse_sizes
 from steelyard.cli.guidelines import GuidelineOptions, planned_guidelines
 from steelyard.engines.build import engine_folder
+from steelyard.judges.document import verdict_document
 from steelyard.judges.guidelines.cases import find_cases
 from steelyard.judges.guidelines.knobs import knob_words
 from steelyard.judges.guidelines.table import COMPOSITION, GUIDELINES, MOCK
@@ -26,7 +27,6 @@ from steelyard.judges.guidelines.verdicts import (
     VIOLATED,
     Asked,
     check_guidelines,
-    guidelines_document,
 )
 from steelyard.plan.plan import Measure
 from steelyard.render.terminal import Paper, sheet_text
@@ -207,7 +207,7 @@ def test_sentences_say_by_how_much_and_what_to_do() -> None:
         "OMPI_MCA_coll_tuned_allreduce_algorithm=2 (nonoverlapping)."
     )
     assert last == "Guidelines: 1 case: 1 violated."
-    document = guidelines_document(found)
+    document = verdict_document(found)
     assert (document["schema"], document["verdict"], document["family"]) == (1, VIOLATED, 1)
     assert b'failures="1"' in guidelines_junit("t", found, strict=False)
 

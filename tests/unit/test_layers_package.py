@@ -32,7 +32,7 @@ _MAY_IMPORT: dict[str, str] = {
     "diagnostics/machine": "base records system engines",
     # the judging wing
     "results": "base records stats",
-    "render": "base records",
+    "render": "base records stats",
     "rows": "base records stats results render",
     "analyses": "base records stats results render rows",
     "diagnostics": "base",

@@ -20,9 +20,9 @@ from steelyard.base.errors import InputError
 from steelyard.cli.check import CheckOptions, check
 from steelyard.engines.cache import own_key
 from steelyard.judges.compare.answer import CANNOT_TELL, Question
+from steelyard.judges.document import verdict_document
 from steelyard.judges.history import digest
 from steelyard.judges.history.digest import NAME, known_night
-from steelyard.judges.history.document import check_document
 from steelyard.judges.history.store import Night, folders_in, pool, read_night
 from steelyard.judges.history.tables import check_sheet
 from steelyard.judges.history.verdicts import Checked, check_tonight
@@ -74,10 +74,10 @@ def _never(folder: Path, quantile: float | None) -> Night:
 
 
 def test_a_check_reads_the_records_of_a_night_once(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = check_document(_checked(store))
+    first = verdict_document(_checked(store))
     with monkeypatch.context() as patched:
         patched.setattr(digest, "read_night", _never)
-        assert check_document(_checked(store)) == first
+        assert verdict_document(_checked(store)) == first
     _night(store / "tonight", _NIGHTS)
     read: list[str] = []
 
@@ -93,7 +93,7 @@ def test_a_check_reads_the_records_of_a_night_once(store: Path, monkeypatch: pyt
 def test_what_is_suspected_alone_goes_into_json(store: Path) -> None:
     found = _checked(store)
     assert any(one.suspected and one.verdict == CANNOT_TELL for one in found.points)
-    assert json.loads(msgspec.json.encode(check_document(found)))["verdict"] == CANNOT_TELL
+    assert json.loads(msgspec.json.encode(verdict_document(found)))["verdict"] == CANNOT_TELL
 
 
 def test_files_that_changed_are_read_again(store: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_folder_that_cannot_be_written_works(store: Path) -> None:
     for folder in folders_in([store]):
         (folder / NAME).unlink()
         (folder / NAME).mkdir()
-    assert check_document(_checked(store)) == check_document(first)
+    assert verdict_document(_checked(store)) == verdict_document(first)
     assert not [path for folder in folders_in([store]) for path in folder.glob(".*.json.*")]
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts import load_benchmark, script
+from loaded import load_benchmark
+from scripts import script
 
 peers_like = load_benchmark("peers_like")
 _OSU = """

@@ -6,8 +6,8 @@ import shlex
 
 import pytest
 
+from loaded import load_benchmark
 from pages import commands, words_of
-from scripts import load_benchmark
 
 quiet = load_benchmark("quiet_commands")
 # Options that the benchmark may give otherwise than the page, to end in time and in a place of its own.

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from make_records import FakePoint, steady, write_folder
 from steelyard.judges.compare.answer import Question
 from steelyard.judges.compare.arms import rivals_by
-from steelyard.judges.compare.document import verdicts_document
 from steelyard.judges.compare.tables import verdict_sentences, verdict_sheet, with_short_names
 from steelyard.judges.compare.verdicts import compare
+from steelyard.judges.document import verdict_document
 from steelyard.results.rows import results
 from steelyard.rows.short_names import named_shortly, short_names
 
@@ -54,7 +54,7 @@ def test_rows_have_short_names_and_json_the_whole(tmp_path: Path) -> None:
     ]
     assert [row.env["LD_PRELOAD"] for row in named_shortly([set_so])[0]] == ["-", "b.so"]
     found = compare(rivals_by(rows, "mpi"), True, Question())
-    assert json.loads(json.dumps(verdicts_document(found)))["arms"] == builds
+    assert json.loads(json.dumps(verdict_document(found)))["arms"] == builds
     shown = with_short_names(found)
     assert verdict_sheet(shown, 0.05).title == "m-1@now against m-1@before"
     assert verdict_sentences(shown, 0.05)[0].startswith("mpi.bcast: m-1@now is slower than m-1@before")

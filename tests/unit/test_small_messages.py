@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from loaded import load_benchmark
 from make_records import FakePoint, steady, write_folder
-from scripts import load_benchmark
 
 load_benchmark("peers_like")  # which it imports
 small = load_benchmark("small_messages")

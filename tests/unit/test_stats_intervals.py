@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.signal import lfilter
 
 from further import further
-from samples import FloatArray, generator
+from samples import generator
 from steelyard.stats import (
     block_interval,
     block_quantiles,
@@ -24,6 +24,7 @@ from steelyard.stats import (
     slope_interval,
     with_tick,
 )
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.interval import alike_p, lag1
 
 Draw = Callable[[np.random.Generator, int], FloatArray]

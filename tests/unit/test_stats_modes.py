@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from further import further
-from samples import FloatArray, generator
+from samples import generator
 from steelyard.stats import block_interval, drift_of, find_modes, mode_interval, share_interval, typical_mode
+from steelyard.stats.arrays import FloatArray
 
 
 def regimes(count: int, levels: tuple[float, ...], dwell: int, seed: int = 29) -> FloatArray:

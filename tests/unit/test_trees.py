@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from flat_rows import made_launch, made_row
 from steelyard.analyses.analysis import Made, PagePlace
@@ -39,8 +38,8 @@ from steelyard.render.svg import svg
 from steelyard.render.terminal import Paper, sheet_text
 from steelyard.report.analysis_sections import analysis_sections
 from steelyard.results.row import Row
+from steelyard.stats.arrays import FloatArray
 
-FloatArray = NDArray[np.float64]
 RANKS = (5, 16, 33, 64)
 TREES: dict[str, tuple[Callable[[int], Children], str]] = {
     "flat": (flat_tree, FLAT),

@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from further import further
 from loaded import load_benchmark
-
-FloatArray = NDArray[np.float64]
+from steelyard.stats.arrays import FloatArray
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
-from steelyard.records.schema import SCHEMA, Job
+from planted import planted
 from steelyard.results.load import PointLaunch
-from steelyard.results.values import Values
 from steelyard.validate import (
     CLAIMS,
     Comparison,
@@ -150,21 +150,8 @@ def test_skew_counts_as_the_windows_show_and_thrice_at_least() -> None:
 
 
 def _cell(*values: float) -> PointLaunch:
-    return PointLaunch(
-        launch=1,
-        job=Job(schema=SCHEMA, job="simulation-0001", launch=1, ranks=2),
-        start=None,
-        point=None,
-        status="ok",
-        why=None,
-        flag="SETTLED",
-        rejected=0,
-        verified=True,
-        taken=Values(2, np.array(values), tick=1.0),
-        clock_error=4.0,
-        clock_bound=400.0,
-        by_closure=True,
-    )
+    (launch,) = planted([values], tick=1.0).cells
+    return replace(launch, clock_error=4.0, clock_bound=400.0, by_closure=True)
 
 
 @pytest.mark.parametrize(

@@ -31,3 +31,8 @@ def counted_range(counts: Iterable[int], noun: str) -> str:
     if not found:
         return f"no {noun}"
     return counted(found[0], noun) if len(found) == 1 else f"{found[0]} to {counted(found[-1], noun)}"
+
+
+def capital(text: str) -> str:
+    """Begin a sentence with a capital letter, unless it begins with a name such as `mpi.bcast`."""
+    return text[0].upper() + text[1:] if text.partition(" ")[0].rstrip(":,").isalpha() else text

@@ -149,9 +149,9 @@ def check(options: CheckOptions) -> None:
 
         write_markdown(options.markdown, title, check_sentences(found), check_sheet(found, asked.margin))
     if options.json:
-        from steelyard.judges.history.document import check_document
+        from steelyard.judges.document import verdict_document
 
-        say_json(check_document(found))
+        say_json(verdict_document(found))
     else:
         _print(found, asked.margin)
     if code := exit_code(found.points, options.strict):

@@ -96,9 +96,9 @@ def compare(options: CompareOptions) -> None:
     if options.markdown:
         write_markdown(options.markdown, title, sentences, sheet)
     if options.json:
-        from steelyard.judges.compare.document import verdicts_document
+        from steelyard.judges.document import verdict_document
 
-        say_json(verdicts_document(found))
+        say_json(verdict_document(found))
     else:
         from steelyard.render.terminal import prose_text
 

@@ -11,6 +11,7 @@ import msgspec
 import typer
 
 from steelyard.base.errors import InputError
+from steelyard.base.printable import shortened
 from steelyard.campaign.folder import default_folder
 from steelyard.campaign.started import started_by
 from steelyard.cli.consent import ask_to_start
@@ -56,7 +57,7 @@ def diff(options: DiffOptions) -> None:
                 f"settings of {options.first} and {options.second}",
                 f"{len(found)} of {len(one | other)} differ",
                 (words("setting"), words("first"), words("second")),
-                plain_lines((name, _cut(a), _cut(b)) for name, a, b in found),
+                plain_lines((name, shortened(a, _LONGEST), shortened(b, _LONGEST)) for name, a, b in found),
             )
         )
     else:
@@ -107,10 +108,6 @@ def _flat(name: str, value: Any) -> dict[str, str]:
     if value is None or value in ([], "", False):
         return {}
     return {name: value if isinstance(value, str) else msgspec.json.encode(value).decode()}
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 @dataclass(frozen=True)

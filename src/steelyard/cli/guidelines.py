@@ -18,6 +18,7 @@ from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, lau
 from steelyard.cli.written import write_asked
 
 if TYPE_CHECKING:
+    from steelyard.judges.document import verdict_document
     from steelyard.judges.guidelines.verdicts import CheckedGuidelines
     from steelyard.plan.plan import Measure, Plan
     from steelyard.results.row import Row
@@ -97,7 +98,7 @@ class GuidelineOptions:
 
 def guidelines(options: GuidelineOptions) -> None:
     """Compare the calls of an MPI with compositions of other calls, and name those that are too slow."""
-    from steelyard.judges.guidelines.verdicts import Asked, check_guidelines, guidelines_document
+    from steelyard.judges.guidelines.verdicts import Asked, check_guidelines
 
     wanted = question(options.false_alarm, options.tolerance, options.tolerance)
     asked = Asked(wanted.false_alarm, wanted.margin)
@@ -108,7 +109,7 @@ def guidelines(options: GuidelineOptions) -> None:
         junit = guidelines_junit("steelyard check guidelines", found, options.strict)
         write_asked(options.junit, junit, "--junit")
     if options.json:
-        say_json(guidelines_document(found))
+        say_json(verdict_document(found))
     else:
         _print(found)
     if found.verdict == "violated":

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-FloatArray = NDArray[np.float64]
+from steelyard.stats.arrays import FloatArray
+
+Numbers = Sequence[float] | FloatArray
 
 FULL, HALF, THIRD, QUARTER = 1040, 508, 334, 248  # widths in CSS pixels: one to four pictures in a line
 
@@ -55,8 +57,8 @@ class Axis:
 class Curve:
     """A line through points, shapes (n,); a step reaches each point at that point's height."""
 
-    x: Sequence[float] | FloatArray
-    y: Sequence[float] | FloatArray
+    x: Numbers
+    y: Numbers
     style: Style
     width: float = 2.0
     alpha: float = 1.0
@@ -79,8 +81,8 @@ class Band:
 class Dots:
     """A mark at each point, hollow if `hollow` says so; `tips` are the words at the pointer."""
 
-    x: Sequence[float] | FloatArray
-    y: Sequence[float] | FloatArray
+    x: Numbers
+    y: Numbers
     style: Style
     size: float = 7.0
     hollow: Sequence[bool] = ()
@@ -92,10 +94,10 @@ class Dots:
 class Bars:
     """Straight lines from (x0, y0) to (x1, y1)."""
 
-    x0: Sequence[float] | FloatArray
-    y0: Sequence[float] | FloatArray
-    x1: Sequence[float] | FloatArray
-    y1: Sequence[float] | FloatArray
+    x0: Numbers
+    y0: Numbers
+    x1: Numbers
+    y1: Numbers
     colour: str
     width: float = 1.5
     alpha: float = 1.0
@@ -106,10 +108,10 @@ class Bars:
 class Boxes:
     """Filled rectangles, with words in their middles if there are `texts`."""
 
-    x0: Sequence[float] | FloatArray
-    y0: Sequence[float] | FloatArray
-    x1: Sequence[float] | FloatArray
-    y1: Sequence[float] | FloatArray
+    x0: Numbers
+    y0: Numbers
+    x1: Numbers
+    y1: Numbers
     colours: Sequence[str]
     texts: Sequence[str] = ()
     inks: Sequence[str] = ()

@@ -22,13 +22,13 @@ from steelyard.render.chart import (
     Chart,
     Curve,
     Dots,
-    FloatArray,
     Image,
     Key,
     Outline,
     Shades,
     Style,
 )
+from steelyard.stats.arrays import FloatArray
 
 INK, SOFT, RULE, GRID = "#1c1c1c", "#5a5a5a", "#8a8a8a", "#e4e4e4"
 FONT = 11  # CSS pixels of a letter

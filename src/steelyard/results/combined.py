@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from msgspec import Struct
 
-from steelyard.results.durations import FloatArray
 from steelyard.results.load import PointLaunch
 from steelyard.results.sittings import groups_of
 from steelyard.stats import (
@@ -20,6 +19,7 @@ from steelyard.stats import (
     typical_mode,
     with_tick,
 )
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.fast_stats import middle as plain_median
 from steelyard.stats.interval import Blocks, Estimate
 

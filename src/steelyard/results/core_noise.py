@@ -16,10 +16,10 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec import Struct
 
-from steelyard.results.durations import FloatArray
 from steelyard.results.load import PointLaunch
 from steelyard.results.values import OpSamples
 from steelyard.stats import spectrum_peaks
+from steelyard.stats.arrays import FloatArray
 
 DISTURBED = 0.005  # of a quantum lost: clock and caches lose less
 NEARLY = 0.003  # relative: the error of a frequency that counts as a multiple of another

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from steelyard.base.errors import InputError
 from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.schema import Obs, Point, Sync
-
-FloatArray = NDArray[np.float64]
+from steelyard.stats.arrays import FloatArray
 
 
 class Stamps(Struct, frozen=True):

@@ -20,9 +20,9 @@ from steelyard.records.parts import Hint, StuckRank, Transport
 from steelyard.records.read import part_number, read_points
 from steelyard.records.reduced import ReducedSync
 from steelyard.records.schema import Job, Lanes, Launch, Phases, Point, Sync
-from steelyard.results.durations import FloatArray
 from steelyard.results.row import RowLaunch
 from steelyard.results.values import Values, values_of
+from steelyard.stats.arrays import FloatArray
 
 _LONGEST_WHY = 4000  # letters of a reason that are shown
 DAMAGED = "damaged"  # the kind of failure, first in `why`

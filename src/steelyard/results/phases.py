@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from steelyard.records.schema import Phases
+from steelyard.stats.arrays import FloatArray
 
 
 class RowPhase(Struct, frozen=True):
@@ -131,16 +131,16 @@ def _ranks_for_each(chunk: Phases) -> float:
     return chunk.ranks / len(chunk.kept) if chunk.kept else 1.0
 
 
-def _cube(chunks: Sequence[Phases], what: str) -> NDArray[np.float64]:
+def _cube(chunks: Sequence[Phases], what: str) -> FloatArray:
     """Read `ns` or `calls`, shape (chunks, phases, ranks)."""
     return np.array([[getattr(phase, what) for phase in chunk.phases] for chunk in chunks], dtype=np.float64)
 
 
-def _each(chunks: Sequence[Phases], what: str, counts: NDArray[np.float64]) -> float:
+def _each(chunks: Sequence[Phases], what: str, counts: FloatArray) -> float:
     """Read a counter, of the mean rank in a repetition."""
     values = [getattr(chunk, what) for chunk in chunks]
     return float(sum(np.mean(value) for value in values if value) / counts.sum())
 
 
-def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.reduced import RanksTold, Reduced
 from steelyard.records.schema import Point
-from steelyard.results.durations import Durations, FloatArray, clocks
+from steelyard.results.durations import Durations, clocks
+from steelyard.stats.arrays import FloatArray
 
 QUANTILES = (0.05, 0.5, 0.95)  # of the ranks' own medians
 

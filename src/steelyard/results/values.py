@@ -12,8 +12,9 @@ from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.kinds import NOISE
 from steelyard.records.reduced import Reduced
 from steelyard.records.schema import Obs, Point
-from steelyard.results.durations import FloatArray, Stamps, durations, read_stamps
+from steelyard.results.durations import Stamps, durations, read_stamps
 from steelyard.results.reduced import quantiles_among, quantiles_of, read_reduced
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.fast_stats import mean, middle, row_middles
 
 IntArray = NDArray[np.int64]

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from steelyard.base.units import format_time
 from steelyard.render.sheet import NOTHING, NUMBER, WORDS, Column, ColumnKind
 from steelyard.results.facets import (
     Beyond,
@@ -31,7 +30,14 @@ from steelyard.rows.row_words import (
     time_half_words,
     value_words,
 )
-from steelyard.rows.words import cycles_words, half_words, interval_words, mode_words, overhead_words
+from steelyard.rows.words import (
+    cycles_words,
+    half_words,
+    interval_words,
+    mode_words,
+    overhead_words,
+    time_words,
+)
 
 # The subject of a table, see `Row.headline` -> its column.
 HEADLINES = {"time": "time", "bandwidth": "bandwidth", "operations": "rate", "messages": "rate"}
@@ -57,11 +63,6 @@ class RowColumn:
         return Column(self.name, self.kind, strong)
 
 
-def time_cell(ns: float | None) -> str:
-    """Format a time; a dash for none."""
-    return NOTHING if ns is None else format_time(ns)
-
-
 def _has_modes(row: Row) -> bool:
     return len(row.get(Modes).modes) > 1
 
@@ -79,7 +80,7 @@ def _p99(row: Row) -> str:
     """`131 us ± 5 %`; nothing without an interval, because a tail without one says little."""
     found = row.get(Samples)
     half = half_words(found.p99, found.p99_low, found.p99_high)
-    return NOTHING if half == NOTHING else f"{time_cell(found.p99)} ± {half}"
+    return NOTHING if half == NOTHING else f"{time_words(found.p99)} ± {half}"
 
 
 def _communication(row: Row) -> str:
@@ -129,7 +130,7 @@ COLUMNS = (
     RowColumn("time", value_words, TERMINAL),
     RowColumn("interval", lambda row: interval_words(row.time_low, row.time_high, row.time)),
     RowColumn("modes", lambda row: mode_words(row) if _has_modes(row) else NOTHING, kind=WORDS),
-    RowColumn("min", lambda row: time_cell(row.get(Samples).min)),
+    RowColumn("min", lambda row: time_words(row.get(Samples).min)),
     RowColumn("p99", _p99, TIMES),
     RowColumn("bandwidth", bandwidth_words, TERMINAL),
     RowColumn("rate", rate_words, TERMINAL),
@@ -143,8 +144,8 @@ COLUMNS = (
     RowColumn("max/min", _alike, TERMINAL),
     RowColumn("scatter", _thread_scatter, TERMINAL),
     RowColumn("communication", _communication),
-    RowColumn("at least", lambda row: time_cell(row.get(Windows).low_ns)),
-    RowColumn("skew", lambda row: time_cell(row.get(Windows).skew_ns)),
+    RowColumn("at least", lambda row: time_words(row.get(Windows).low_ns)),
+    RowColumn("skew", lambda row: time_words(row.get(Windows).skew_ns)),
     RowColumn("windows", _windows),
     RowColumn("rejected", _rejected),
     RowColumn("launches", lambda row: str(row.launch_count)),

@@ -198,7 +198,16 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def op_with_facts(labels: Labels, i: int, row: Row) -> str:
-    """`npb.cg, class=S`: the op of a row, with what differs among the labelled ones."""
+def op_with_facts(labels: Labels, i: int, op: str) -> str:
+    """`npb.cg, class=S`: an op, with what differs among the labelled ones."""
     told = (axis.facts[i].said for axis in labels.varying if axis.key != "op")
-    return ", ".join(word for word in (row.op, *told) if word)
+    return ", ".join(word for word in (op, *told) if word)
+
+
+def method_facts(mpi: str | None, method: str, params: Params) -> Facts:
+    """Make the facts of what an MPI did by a method with parameters; method and parameters may be usual."""
+    return {
+        "mpi": Fact("MPI", mpi or "", mpi or ""),
+        "method": Fact("method", method, f"method {method}", is_usual=True),
+        **param_facts(params, is_usual=True),
+    }

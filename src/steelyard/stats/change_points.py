@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-FloatArray = NDArray[np.float64]
+from steelyard.stats.arrays import FloatArray
 
 LEAST_SIDE = 3  # nights on each side of a change: one or two odd nights are no level
 ORDERS = 1999  # random ones; with the one seen 2000

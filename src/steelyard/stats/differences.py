@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.fast_stats import mean, middle
 from steelyard.stats.interval import LEAST_RANKED, Estimate, alike_width, mean_half, widened
-from steelyard.stats.quantile import FloatArray
+from steelyard.stats.signed_ranks import chance_of_rank_sums, walsh_averages
 
 
 def difference_interval(differences: Sequence[float], level: float = 0.95) -> Estimate:
@@ -36,8 +37,7 @@ def difference_interval(differences: Sequence[float], level: float = 0.95) -> Es
 
 def _signed_ranks(data: FloatArray, level: float) -> Estimate | None:
     """Compute the Hodges-Lehmann estimate with its interval; None if no pair of averages covers `level`."""
-    first, second = np.triu_indices(data.size)
-    walsh = np.sort((data[first] + data[second]) / 2)
+    walsh = walsh_averages(data)
     found = _signed_rank_pair(int(data.size), level)
     if found is None:
         return None
@@ -49,9 +49,6 @@ def _signed_ranks(data: FloatArray, level: float) -> Estimate | None:
 @functools.lru_cache
 def _signed_rank_pair(count: int, level: float) -> tuple[int, float] | None:
     """Find how many averages to leave out at either end, the most for that level, and the coverage."""
-    ways = np.ones(1)  # in which each sum of ranks arises
-    for rank in range(1, count + 1):
-        ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
-    covered = 1.0 - 2.0 * np.cumsum(ways) / 2.0**count  # 1 - 2 P(W <= k)
+    covered = 1.0 - 2.0 * chance_of_rank_sums(count)
     enough = np.flatnonzero(covered >= level)
     return (int(enough[-1]), float(covered[enough[-1]])) if enough.size else None

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from steelyard.stats.arrays import FloatArray
 
 LEAST_TICK = 1e-3  # of the narrowest bin: a smaller tick moves nothing, and its areas would cancel
 

@@ -10,9 +10,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from steelyard.stats.arrays import FloatArray
 
 _FEW = 4096  # values, up to which sorting is faster than searching the middle
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.stats.arrays import FloatArray
+
 LEAST_ALIKE = 4  # fewer do not show which of them is the odd one
 LEAST_APART = 0.1  # of a time: a smaller difference does not matter
 _SIGMAS = 4.0  # robust standard deviations: one of 16,000 things that are alike
 _MAD_SIGMA = 1.4826  # standard deviations in a median absolute deviation, of normal scatter
 
 
-def standing_out(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+def standing_out(values: FloatArray) -> NDArray[np.bool_]:
     """Find which of n things that should be alike stand out; shape (n,), of positive values, nan for unknown
     ones.
 

@@ -15,8 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import ArrayLike, NDArray
 
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.fast_stats import deviation, mean, middle
-from steelyard.stats.quantile import FloatArray, quantile, row_quantiles
+from steelyard.stats.quantile import quantile, row_quantiles
 
 FINE_BLOCKS = 128
 COARSE_BLOCKS = 16  # Law and Carson 1979 use few long batches: 16 leave 15 degrees of freedom, 1.07 s wide
@@ -60,6 +61,10 @@ class Estimate(Struct, frozen=True):
     n: int
     kind: str
     widened: float = 1.0
+
+    def __format__(self, spec: str) -> str:
+        """Format as `1.02 [0.98, 1.07]`, each number by `spec`."""
+        return f"{self.value:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"
 
 
 class Blocks(Struct, frozen=True):

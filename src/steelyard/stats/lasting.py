@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-FloatArray = NDArray[np.float64]
+from steelyard.stats.arrays import FloatArray
 
 ODD_PART = 3  # one in so many places, or more, are no odd ones but a kind of their own
 _MOST_ODD = 1000  # that are taken out: a day of them would not be read

@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.interval import Estimate
-
-FloatArray = NDArray[np.float64]
 
 LEAST_SIZES = 3  # of a piece: two make any line exact
 MOST_PIECES = 3  # eager, rendezvous, and one more for the caches

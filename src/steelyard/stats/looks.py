@@ -18,11 +18,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.interval import rank_pair, t_quantile
-from steelyard.stats.paired_permutation import Swapped, compare_arms, degrees_of, least_pairs
+from steelyard.stats.moderated import degrees_of
+from steelyard.stats.paired_permutation import Swapped, compare_arms, least_pairs
 
 FIRST_SHARE = 0.8  # of the false alarms, for the first look: the least p of eight pairs, 0.78 %, still counts
 FIRST_LOOK = 8  # launches: fewer see too little of modes and tails to say when it is enough
@@ -102,8 +103,8 @@ def _reach(launches: int, level: float) -> float:
 
 
 def compare_looks(
-    first: NDArray[np.float64],
-    second: NDArray[np.float64],
+    first: FloatArray,
+    second: FloatArray,
     looks: Sequence[int] = (),
     *,
     level: float = RATIO_LEVEL,

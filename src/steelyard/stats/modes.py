@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike, NDArray
 
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.fast_stats import deviation, mean, middle, variance
 from steelyard.stats.interval import (
     COARSE_BLOCKS,
@@ -20,7 +21,7 @@ from steelyard.stats.interval import (
     mean_half,
     t_quantile,
 )
-from steelyard.stats.quantile import FloatArray, median
+from steelyard.stats.quantile import median
 
 MODE_GAP = 1.1  # ratio of the nearest members of two modes: nearer ones do not deserve two numbers
 _ROUNDED_GAP = MODE_GAP * (1 - 1e-12)  # of values, where MODE_GAP is of their logarithms

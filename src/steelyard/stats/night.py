@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import digamma, gammaln, polygamma, stdtr, stdtrit
 
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.change_points import LEAST_SCATTER, scale_of
-
-FloatArray = NDArray[np.float64]
 
 LEAST_NIGHTS = 3  # before tonight; fewer do not show how nights differ
 _DRAWN = 4000  # drawn series of normal numbers that give the properties of a scale

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.interval import LEAST_IN_TIME, MOST_RHO
-
-FloatArray = NDArray[np.float64]
+from steelyard.stats.moderated import degrees_of, moderated_variance
 
 GAPS = (np.inf, 1.5, 1.25)  # ratios above which a gap between sorted values is a change of mode; inf: none is
 MOST_EXACT = 10  # pairs up to which all swaps are counted at any level; swapping all pairs changes no |t|
@@ -28,7 +28,6 @@ LEAST_BELOW = 20  # swaps that a p at the level has, of those that are drawn bey
 MANY_DRAWN = 5000  # ... up to so many; beyond, just as many as a p at the level needs, which is as valid
 _BLOCK = 2000  # swaps at a time, for memory
 LEAST_IN_MODE = 2  # values of each arm, from which both arms share a mode
-_PRIOR = 4  # values that the common variance counts for (moderated t: Smyth, SAGMB 3, 2004)
 ALIKE = 0.01  # p of the order of pairs, up to which they are no replicates
 ALIKE_RANGES = 2  # ranges of such pairs: what drifts from pair to pair goes further than they show
 _ORDERS = 999  # drawn, to see whether pairs next to each other are alike
@@ -214,11 +213,6 @@ def _student(pairs: NDArray[np.int64], level: float) -> FloatArray:
     return np.asarray(-stdtrit(degrees_of(pairs, columns), (1 - level) / 2 / columns))
 
 
-def degrees_of(pairs: NDArray[np.int64], columns: int) -> NDArray[np.int64]:
-    """Count the degrees of freedom of a column's scatter by its pairs, and by what others lend it."""
-    return np.asarray(np.maximum(pairs - 1 if columns == 1 else pairs + _PRIOR - 1, 1))
-
-
 def _drift(values: FloatArray, known: NDArray[np.bool_]) -> FloatArray:
     """Compute the range of each column, (P,), at least the median one: a column may have stayed by chance."""
     most = np.where(known, values, -np.inf).max(axis=0)
@@ -280,11 +274,10 @@ def _statistic(
 ) -> tuple[FloatArray, FloatArray]:
     """Compute the moderated t of each column under each swap, and its standard error: (S, P) both.
 
-    t = mean / sqrt(w v / n), v = (4 v0 + (n - 1) s^2) / (n + 3), where v0, the median of s^2 over the columns
-    of this swap, stabilises the estimate from few pairs (Smyth 2004). w = (1 + r) / (1 - r) allows for pairs
-    that are alike in time: r is the median over columns of the lag-1 autocorrelation of this swap less its
-    bias (Kendall, Biometrika 41, 1954), between 0 and `MOST_RHO`. Each is computed anew for each swap, so the
-    test stays exact.
+    t = mean / sqrt(w v / n). v is the moderated variance; the common one is the median over the columns of
+    this swap. w = (1 + r) / (1 - r) allows for pairs that are alike in time: r is the median over columns of
+    the lag-1 autocorrelation of this swap less its bias (Kendall, Biometrika 41, 1954), between 0 and
+    `MOST_RHO`. Each is computed anew for each swap, so the test stays exact.
     """
     n = np.maximum(pairs, 1)
     usable = pairs >= 2
@@ -292,7 +285,7 @@ def _statistic(
     means = signs @ differences / n
     spread = np.maximum(squares - n * means**2, 0.0)  # (n - 1) s^2
     common = _median_of_columns(spread / np.maximum(n - 1, 1), usable)
-    variance = (_PRIOR * common + spread) / (n + _PRIOR - 1)
+    variance = moderated_variance(spread, n, common)
     products = (signs[:, :-1] * signs[:, 1:]) @ (differences[:-1] * differences[1:])
     ends = signs[:, :1] * differences[:1] + signs[:, -1:] * differences[-1:]
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -18,14 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.lasting import Lasting, odd_places
-
-FloatArray = NDArray[np.float64]
+from steelyard.stats.moderated import moderated_variance
 
 DRAWN = 1999  # shuffles; with the launches as they are 2000, so that p = 1 % is 20 of them
 LEAST_PLACES = 4  # of three, two that differ leave it open which is odd
 LEAST_LAUNCHES = 5  # by chance one of 4 places is last in all of 5 in 1 of 256 cases
-_PRIOR = 4  # values that the common variance counts for (moderated t: Smyth, SAGMB 3, 2004)
 _FINEST = 1e-4  # relative scatter of launches: below it a clock or the arithmetic rounds
 _BATCH = 4_000_000  # values that are shuffled at once
 
@@ -120,13 +119,13 @@ def _shuffled(own: FloatArray, rng: np.random.Generator) -> Iterator[FloatArray]
 def _statistic(own: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Compute the moderated t of each place, its mean and its standard error: shapes (any, places).
 
-    own: (any, launches, places). t = mean / sqrt(v / n), v = (4 v0 + (n - 1) s^2) / (n + 3), where v0, the
-    median of s^2 over the places, stabilises the estimate from few launches.
+    own: (any, launches, places). t = mean / sqrt(v / n), v the moderated variance, whose
+    common one is the median over the places.
     """
     n = own.shape[1]
     mean = own.mean(axis=1)
     variance = own.var(axis=1, ddof=1)
     common = np.median(variance, axis=1, keepdims=True)
-    moderated = (_PRIOR * common + (n - 1) * variance) / (n - 1 + _PRIOR)
+    moderated = moderated_variance((n - 1) * variance, n, common)
     scale = np.sqrt(np.maximum(moderated, _FINEST**2) / n)
     return mean / scale, mean, scale

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-FloatArray = NDArray[np.float64]
+from steelyard.stats.arrays import FloatArray
 
 _FEW = 4096  # values, up to which sorting is faster than the overhead of numpy's quantile
 

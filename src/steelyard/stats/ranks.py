@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.interval import Estimate
-from steelyard.stats.quantile import FloatArray
 
 IntArray = NDArray[np.int64]
 

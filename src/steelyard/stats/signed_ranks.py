@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steelyard.stats.quantile import FloatArray
+from steelyard.stats.arrays import FloatArray
 
 MOST_PAIRS = 1000  # beyond, computing the distribution of W takes longer than the measurement
 
@@ -44,9 +44,7 @@ def signed_ranks(differences: Sequence[float], at: float, tail: float) -> Signed
     data = np.asarray(differences, dtype=np.float64)[-MOST_PAIRS:]
     if data.size == 0:
         raise ValueError("there is no difference")
-    first, second = np.triu_indices(data.size)
-    walsh = np.sort((data[first] + data[second]) / 2)
-    below = _below(data.size)
+    walsh, below = walsh_averages(data), chance_of_rank_sums(data.size)
     left_out = int(np.searchsorted(below, tail, side="right")) - 1  # the most k with P(W <= k) <= tail
     return SignedRanks(
         estimate=float(np.median(walsh)),
@@ -62,8 +60,14 @@ def least_pairs(tail: float) -> int:
     return math.ceil(-math.log2(tail))
 
 
+def walsh_averages(differences: FloatArray) -> FloatArray:
+    """Sort the means of all pairs of n differences, each with itself, too: shape (n (n + 1) / 2,)."""
+    first, second = np.triu_indices(differences.size)
+    return np.sort((differences[first] + differences[second]) / 2)
+
+
 @functools.lru_cache
-def _below(count: int) -> FloatArray:
+def chance_of_rank_sums(count: int) -> FloatArray:
     """Compute P(W <= k) of `count` differences, k from 0 to count (count + 1) / 2."""
     chance = np.ones(1)  # of each sum of ranks
     for rank in range(1, count + 1):

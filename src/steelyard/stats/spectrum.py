@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from steelyard.stats.arrays import FloatArray
 
 LEAST = 64  # samples: fewer have no useful spectrum
 CHANCE = 1e-3  # that white noise shows a peak anywhere

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.paired_permutation import Swapped
-from steelyard.stats.quantile import FloatArray
 
 LEAST_HOUR = 0.03  # of a time, as a standard deviation
 

@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.read import read_job
-from steelyard.results.durations import FloatArray
 from steelyard.results.load import PointLaunch, cell_of
 from steelyard.stats import block_interval, slope_interval
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.interval import Estimate
 from steelyard.validate.design import Simulation
 from steelyard.validate.simulator import Ran

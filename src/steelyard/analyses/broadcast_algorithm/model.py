@@ -25,7 +25,6 @@ from steelyard.analyses.broadcast_algorithm.trees import (
     FAMILIES,
     FLAT,
     Children,
-    FloatArray,
     Message,
     TreeFit,
     fit_trees,
@@ -36,6 +35,7 @@ from steelyard.results.facets import Windows
 from steelyard.results.key import key_of
 from steelyard.results.row import Row
 from steelyard.stats import share_interval
+from steelyard.stats.arrays import FloatArray
 
 LEAST_RANKS = 5  # with fewer ranks, trees cannot be distinguished
 # Ops that send from one rank to all others, and the families that each may use.

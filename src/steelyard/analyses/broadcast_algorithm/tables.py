@@ -9,7 +9,7 @@ from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes
 from steelyard.render.sheet import NOTHING, Sheet, number, plain_lines, remark, words
 from steelyard.results.row import Row
-from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, param_facts
+from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, op_with_facts, param_facts
 
 MOST_BRANCHES = 4  # branches of a tree in its line
 _UNSEEN = (
@@ -57,10 +57,7 @@ def unseen_tree_sheets(rows: Sequence[Row]) -> tuple[Sheet, ...]:
 def tree_names(found: Sequence[SeenAlgorithms]) -> tuple[str, ...]:
     """Name each: `mpi.bcast, openmpi-4.1.4`, with what differs among them."""
     labels = labels_of([_facts(one) for one in found])
-    return tuple(
-        ", ".join((one.op, *(said for axis in labels.varying if (said := axis.facts[i].said))))
-        for i, one in enumerate(found)
-    )
+    return tuple(op_with_facts(labels, i, seen.op) for i, seen in enumerate(found))
 
 
 def change_words(one: SeenAlgorithms) -> str:

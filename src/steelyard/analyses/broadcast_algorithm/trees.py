@@ -26,9 +26,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from steelyard.stats.arrays import FloatArray
+
 Children = tuple[tuple[int, ...], ...]  # of each rank, in the order in which it serves them
 
 FLAT, CHAIN, BINARY, BINOMIAL = "flat", "chain", "binary", "binomial"

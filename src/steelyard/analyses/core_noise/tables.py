@@ -27,7 +27,7 @@ def core_sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
             words("periods"),
         ),
         plain_lines(
-            (op_with_facts(labels, i, row), *_core_cells(core))
+            (op_with_facts(labels, i, row.op), *_core_cells(core))
             for i, row in enumerate(told)
             for core in row.get(Cores).cores
         ),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from steelyard.analyses.efficiency.model import Efficiency
 from steelyard.base.units import format_bytes, format_time
 from steelyard.render.sheet import NOTHING, Sheet, number, plain_lines, remark, words
-from steelyard.rows.labels import Fact, Facts, labels_of, param_facts
+from steelyard.rows.labels import Facts, labels_of, method_facts
 
 EFFICIENCY = "efficiency: time of the fastest layer / time of MPI; then each layer's"
 
@@ -35,11 +35,7 @@ def floor_sheets(found: Sequence[Efficiency]) -> Iterator[Sheet]:
 
 
 def _efficiency_facts(one: Efficiency) -> Facts:
-    return {
-        "mpi": Fact("MPI", one.mpi or "", one.mpi or ""),
-        "method": Fact("method", one.method, f"method {one.method}", is_usual=True),
-        **param_facts(one.params, is_usual=True),
-    }
+    return method_facts(one.mpi, one.method, one.params)
 
 
 def _efficiency_cells(one: Efficiency) -> tuple[str, ...]:

@@ -15,11 +15,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.interval import Interval, t_quantile
-
-FloatArray = NDArray[np.float64]
 
 _POWERS = tuple(map(Fraction, ("0", "1/4", "1/3", "1/2", "2/3", "3/4", "1", "5/4", "4/3", "3/2", "2")))
 _LOGS = (0, 1, 2)

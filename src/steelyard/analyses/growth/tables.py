@@ -10,7 +10,7 @@ from steelyard.analyses.unmodelled import unmodelled_sheets
 from steelyard.base.units import format_bytes, format_time
 from steelyard.render.sheet import Sheet, number, plain_lines, words
 from steelyard.results.row import Row
-from steelyard.rows.labels import Fact, Facts, labels_of, param_facts
+from steelyard.rows.labels import Facts, labels_of, method_facts, op_with_facts
 from steelyard.rows.words import interval_words
 
 BEYOND = (
@@ -46,10 +46,7 @@ def growth_sheets(found: Sequence[Growth]) -> tuple[Sheet, ...]:
 def growth_names(found: Sequence[Growth]) -> tuple[str, ...]:
     """Name each: `mpi.bcast, openmpi-4.1.4`, with what differs among them except the size."""
     labels = labels_of([_facts(one) for one in found])
-    return tuple(
-        ", ".join((one.op, *(said for axis in labels.varying if (said := axis.facts[i].said))))
-        for i, one in enumerate(found)
-    )
+    return tuple(op_with_facts(labels, i, growth.op) for i, growth in enumerate(found))
 
 
 def model_words(one: Growth) -> str:
@@ -58,12 +55,8 @@ def model_words(one: Growth) -> str:
     return " + ".join([*([format_time(one.constant)] if one.constant or not told else []), *told])
 
 
-def _facts(one: Growth) -> Facts:
-    return {
-        "mpi": Fact("MPI", one.mpi or "", one.mpi or ""),
-        "method": Fact("method", one.method, f"method {one.method}", is_usual=True),
-        **param_facts(one.params, is_usual=True),
-    }
+def _facts(growth: Growth) -> Facts:
+    return method_facts(growth.mpi, growth.method, growth.params)
 
 
 def _cells(one: Growth) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from steelyard.analyses.bests import leaders_of
 from steelyard.analyses.loggp.model import launch_medians, span_of
-from steelyard.analyses.micro_macro.model import is_kernel, verdict_of
+from steelyard.analyses.micro_macro.model import any_row, is_kernel, verdict_of
 from steelyard.records.fields import Params
 from steelyard.results.agreement import HOW, problem_of
 from steelyard.results.facets import Inside
@@ -175,7 +175,7 @@ def _order(macro: Mapping[str, Row], base: Row, rows: Sequence[Row], threads: in
     halos = [halo for halo in _halos(rows, base, threads) if len(halo.keys() & macro.keys()) >= _LEAST_WAYS]
     if not halos:
         return None
-    halo = min(halos, key=lambda one: abs(math.log2(_any(one).bytes + 1) - math.log2(size + 1)))
+    halo = min(halos, key=lambda one: abs(math.log2(any_row(one).bytes + 1) - math.log2(size + 1)))
     names = [name for name in macro if name in halo]
     times = [{name: launch_medians(rows_of[name]) for name in names} for rows_of in (halo, macro)]
     micro_best, macro_best = leaders_of(times)
@@ -183,8 +183,8 @@ def _order(macro: Mapping[str, Row], base: Row, rows: Sequence[Row], threads: in
     tau, p = kendall(*([line[name] for name in names] for line in medians))
     orders = [tuple(sorted(names, key=line.__getitem__)) for line in medians]
     return MicroOrder(
-        op=_any(halo).op,
-        bytes=_any(halo).bytes,
+        op=any_row(halo).op,
+        bytes=any_row(halo).bytes,
         threads=threads,
         micro=orders[0],
         micro_best=micro_best.best,
@@ -194,10 +194,6 @@ def _order(macro: Mapping[str, Row], base: Row, rows: Sequence[Row], threads: in
         p=p,
         verdict=verdict_of(micro_best.best, macro_best.best),
     )
-
-
-def _any(halo: Mapping[str, Row]) -> Row:
-    return next(iter(halo.values()))
 
 
 def _halos(rows: Sequence[Row], base: Row, threads: int) -> Iterator[dict[str, Row]]:

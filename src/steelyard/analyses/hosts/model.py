@@ -15,11 +15,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from steelyard.results.facets import Messages
 from steelyard.results.key import RowKey, key_of
 from steelyard.results.row import Row
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.hampel import standing_out
 
 _LEAST_HOSTS = 3  # two hosts are one pair
@@ -100,7 +100,7 @@ def _matrix(row: Row, cells: dict[tuple[str, str], _Span]) -> HostMatrix | None:
     return HostMatrix(row, hosts, tuple(map(tuple, ns.tolist())), tuple(_times(hosts, spans)))
 
 
-def _times(hosts: Sequence[str], spans: NDArray[np.float64]) -> Iterator[HostTimes]:
+def _times(hosts: Sequence[str], spans: FloatArray) -> Iterator[HostTimes]:
     either, low, high = map(_either_way, spans)
     medians = np.nanmedian(either, axis=1)
     middle = float(np.median(medians))
@@ -112,7 +112,7 @@ def _times(hosts: Sequence[str], spans: NDArray[np.float64]) -> Iterator[HostTim
         yield HostTimes(host, float(median), float(median) / middle, known[0], known[-1], bool(is_odd))
 
 
-def _either_way(ns: NDArray[np.float64]) -> NDArray[np.float64]:
+def _either_way(ns: FloatArray) -> FloatArray:
     """Take the mean of the two ways of each pair, or the one that is known; shape (hosts, hosts)."""
     both = np.stack([ns, ns.T])
     mean = np.nan_to_num(both).sum(axis=0) / np.isfinite(both).sum(axis=0).clip(1)

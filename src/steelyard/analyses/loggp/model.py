@@ -26,8 +26,8 @@ from steelyard.results.phases import RowPhases
 from steelyard.results.row import Row
 from steelyard.results.sittings import sittings_of
 from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, launch_interval, pieces_at
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.lines import f_tail, median_noise
-from steelyard.stats.quantile import FloatArray
 
 LEAST_SIZES = 3  # fewer make no line that can be checked
 MOST_HEADER = 128  # bytes of a message that are not the program's

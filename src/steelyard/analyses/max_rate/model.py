@@ -21,7 +21,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from steelyard.analyses.loggp.model import launch_medians, span_of
 from steelyard.analyses.unmodelled import Unmodelled, unmodelled
@@ -30,8 +29,8 @@ from steelyard.results.key import key_of
 from steelyard.results.roofs import moved_bytes
 from steelyard.results.row import Row
 from steelyard.stats import Interval
+from steelyard.stats.arrays import FloatArray
 
-FloatArray = NDArray[np.float64]
 LEAST_PAIRS = 3  # numbers of pairs
 _PAIRED = ("mpi.pattern.neighbours", "mpi.pattern.bisection")  # patterns in which each rank has one partner
 RATE_FREE = ("ranks", "placed", "hosts")

@@ -141,11 +141,11 @@ def macro_of(rows: Sequence[Row]) -> Macro:
         if row.mpi is not None and (_is_message(row) or is_kernel(row)):
             by_test.setdefault(key_of(row, ("mpi",)), {}).setdefault(row.mpi, row)
     tests = sorted(by_test.values(), key=_place)
-    if not any(is_kernel(_any(test)) for test in tests) or all(is_kernel(_any(test)) for test in tests):
+    if not any(is_kernel(any_row(test)) for test in tests) or all(is_kernel(any_row(test)) for test in tests):
         return Macro()
     models = log_models(good)
     by_mpi = {model.mpi: model for model in models}
-    totals = [_predicted_totals(test, by_mpi) if is_kernel(_any(test)) else {} for test in tests]
+    totals = [_predicted_totals(test, by_mpi) if is_kernel(any_row(test)) else {} for test in tests]
     found = bests_of([*map(_times, tests), *totals])
     lines, predicted = found[: len(tests)], found[len(tests) :]
     return Macro(
@@ -157,7 +157,8 @@ def macro_of(rows: Sequence[Row]) -> Macro:
     )
 
 
-def _any(test: Mapping[str, Row]) -> Row:
+def any_row(test: Mapping[str, Row]) -> Row:
+    """Take one row of a test, for what all of them have in common."""
     return next(iter(test.values()))
 
 
@@ -167,13 +168,13 @@ def _times(test: Mapping[str, Row]) -> dict[str, dict[int, float]]:
 
 def _place(test: Mapping[str, Row]) -> tuple[object, ...]:
     """Sort messages before streams before kernels, short ones first; kernels stay in their order."""
-    row = _any(test)
+    row = any_row(test)
     return (list(_MICRO).index(row.role) if _is_message(row) else len(_MICRO), row.bytes)
 
 
 def _line(test: Mapping[str, Row], found: Best, rows: Sequence[Row]) -> MacroTest:
     """List the figures of a test; rates are those of the median time and of the ends of its interval."""
-    row = _any(test)
+    row = any_row(test)
     name = _MICRO[row.role] if _is_message(row) else row.op
     is_time = name == PINGPONG and row.bytes <= LATENCY_MOST
     has_rate = all(one.get(Rate).mops is not None for one in test.values())
@@ -285,7 +286,7 @@ def _agreements(
     """Compare each kernel with each figure of messages; `totals` are the model's."""
     figures = _figures_of(tests, lines)
     for test, own, total, of_model in zip(tests, lines, totals, predicted, strict=True):
-        row, kernel = _any(test), _times(test)
+        row, kernel = any_row(test), _times(test)
         if not is_kernel(row) or len(test) < 2:
             continue
         for name, (times, best) in {**figures, "model": (total, of_model)}.items():
@@ -326,7 +327,7 @@ def _figures_of(tests: Sequence[Mapping[str, Row]], lines: Sequence[Best]) -> di
         sized = [
             (_times(test), line)
             for test, line in zip(tests, lines, strict=True)
-            if len(test) > 1 and _is_message(_any(test)) and _any(test).role == role
+            if len(test) > 1 and _is_message(any_row(test)) and any_row(test).role == role
         ]
         if sized and name == PINGPONG:
             found |= {"latency": sized[0], "throughput": sized[-1]}

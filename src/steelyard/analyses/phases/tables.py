@@ -56,7 +56,7 @@ def phase_sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
             words(""),
         ),
         plain_lines(
-            (op_with_facts(labels, i, row), *cells)
+            (op_with_facts(labels, i, row.op), *cells)
             for i, (row, inside) in enumerate(told)
             for cells in _phase_cells(inside, row, is_rated, roofs.get(id(row), {}) if roofs else None)
         ),
@@ -71,7 +71,9 @@ def phase_sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
                 words("what"),
                 *map(number, ("sending, waiting", "imbalance", "messages", "bytes", "collectives", "memory")),
             ),
-            plain_lines((op_with_facts(labels, i, row), *_rank_cells(inside)) for i, row, inside in kernels),
+            plain_lines(
+                (op_with_facts(labels, i, row.op), *_rank_cells(inside)) for i, row, inside in kernels
+            ),
         )
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from steelyard.analyses.hosts.model import hosts_of_ranks
 from steelyard.base.units import format_bytes, format_values
@@ -14,9 +13,7 @@ from steelyard.records.kinds import PATTERN
 from steelyard.results.facets import Messages, Ranks
 from steelyard.results.key import RowKey, key_of
 from steelyard.results.row import Row
-
-FloatArray = NDArray[np.float64]
-
+from steelyard.stats.arrays import FloatArray
 
 # Parameters of a pair, a shift, a round: each value gives other cells of one matrix.
 OWN_PARAMS = ("a", "b", "d", "round")

@@ -21,7 +21,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from steelyard.analyses.loggp.model import launch_medians, span_of
 from steelyard.records.fields import Params
@@ -30,6 +29,7 @@ from steelyard.results.facets import Rate
 from steelyard.results.key import key_of
 from steelyard.results.row import Row
 from steelyard.stats import Interval, relative_fit
+from steelyard.stats.arrays import FloatArray
 
 AXES = ("ranks", "threads")
 OTHER = {"ranks": "threads", "threads": "ranks"}
@@ -37,8 +37,6 @@ STRONG, WEAK = "strong", "weak"
 _SAME_WORK = 1e-3  # relative: of a strong curve, whose problem does not grow with the ranks
 WEAK_APART = 1.25  # the largest ratio of work per rank for which classes make one curve
 LEAST_FOR_THREE = 4  # counts, for a model with three factors: one more than those
-
-FloatArray = NDArray[np.float64]
 
 
 class ScalingPoint(Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from steelyard.base.plural import counted
+from steelyard.base.plural import capital, counted
 from steelyard.records.command_line import Given, resumed
 from steelyard.records.kinds import INSTRUMENT
 from steelyard.records.schema import Job
@@ -58,12 +58,7 @@ def sentences(findings: Iterable[str]) -> str | None:
     any.
     """
     found = list(dict.fromkeys(findings))
-    return _capital(_examples(found[:MOST_NAMED], len(found[MOST_NAMED:]))) if found else None
-
-
-def _capital(text: str) -> str:
-    """Begin a sentence with a capital; names, such as `mpi.bcast`, stay as they are."""
-    return text[0].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
+    return capital(_examples(found[:MOST_NAMED], len(found[MOST_NAMED:]))) if found else None
 
 
 def _examples(shown: Sequence[str], left: int) -> str:

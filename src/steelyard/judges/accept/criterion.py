@@ -14,7 +14,7 @@ from types import ModuleType
 from msgspec import Struct
 
 from steelyard.base.diagnostic import Diagnostic
-from steelyard.base.plural import counted
+from steelyard.base.plural import capital, counted
 from steelyard.judges.accept.measurement import Weighed
 from steelyard.stats.peer_outliers import LEAST_LAUNCHES
 
@@ -109,8 +109,8 @@ def _topic(row: Criterion, found: Finding) -> Topic:
         topic=row.topic,
         question=row.question,
         verdict=found.verdict,
-        evidence=_capital(found.evidence),
-        remedy="" if found.verdict == WELL else _capital(found.remedy or row.remedy),
+        evidence=capital(found.evidence),
+        remedy="" if found.verdict == WELL else capital(found.remedy or row.remedy),
         brief=found.brief or re.split(r"[;:.](?= |$)", found.evidence)[0],
     )
 
@@ -123,11 +123,6 @@ def _held_back(found: Finding, weighed: Weighed) -> Finding:
     return replace(
         found, verdict=CANNOT_TELL, evidence=f"{found.evidence} {seen}", remedy=weighed.more_launches()
     )
-
-
-def _capital(text: str) -> str:
-    """Capitalise a sentence, unless it begins with a name such as mpi.bcast."""
-    return text[0].upper() + text[1:] if text.partition(" ")[0].rstrip(":,").isalpha() else text
 
 
 def overall(topics: Iterable[Topic]) -> str:

@@ -21,6 +21,7 @@ from steelyard.results.key import RowKey, key_of
 from steelyard.results.load import Measured, PointLaunch, PointLaunches
 from steelyard.results.row import Row, has_time
 from steelyard.rows.words import row_name
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.lasting import kinds_of
 from steelyard.stats.peer_outliers import LEAST_LAUNCHES, LEAST_PLACES
 from steelyard.system.topology import NOWHERE, Cpu, Topology, class_of
@@ -50,7 +51,7 @@ class Alike:
     what: str
     kind: str
     names: tuple[str, ...]
-    table: NDArray[np.float64]
+    table: FloatArray
 
     @property
     def can_tell(self) -> bool:
@@ -64,7 +65,7 @@ class Alike:
         return (self.what, self.kind) if self.kind == CORE else (self.what, self.kind, *self.names)
 
     @property
-    def means(self) -> NDArray[np.float64]:
+    def means(self) -> FloatArray:
         """The mean over launches of each place, against the median of all, in logarithms: (places,)."""
         return np.asarray((self.table - np.median(self.table, axis=1, keepdims=True)).mean(axis=0))
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
+from steelyard.base.printable import shortened
 from steelyard.base.units import format_factor
 from steelyard.judges.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.judges.accept.measurement import Weighed
@@ -101,10 +102,7 @@ def _set_differently(base: Weighed, own: Weighed) -> str:
     """Name the different settings, variables first, as a sentence."""
     before, now = (settings_of(one.measured.campaign.machine, one.measured.files) for one in (base, own))
     found = differences(before, now)
-    named = "; ".join(f"{name} was {_cut(a)}, is {_cut(b)}" for name, a, b in found[:_MOST_NAMED])
+    cut = [(name, shortened(a, _LONGEST), shortened(b, _LONGEST)) for name, a, b in found[:_MOST_NAMED]]
+    named = "; ".join(f"{name} was {a}, is {b}" for name, a, b in cut)
     more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
     return f" Set differently: {named}{more}." if found else " No setting differs that is known."
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

@@ -6,17 +6,17 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from steelyard.judges.compare.answer import Answer, Contrast, Question, answer
 from steelyard.judges.compare.shares import shares_words
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.paired_permutation import GAPS, Swapped, modes_of
 
 
 def answers_of(
     found: Swapped,
-    first: NDArray[np.float64],
-    second: NDArray[np.float64],
+    first: FloatArray,
+    second: FloatArray,
     asked: Question,
     by_turns: bool = True,
     looks: Sequence[int] = (),
@@ -50,7 +50,7 @@ def answers_of(
     ]
 
 
-def _modes(first: NDArray[np.float64], second: NDArray[np.float64], is_apart: bool) -> int:
+def _modes(first: FloatArray, second: FloatArray, is_apart: bool) -> int:
     """Count the modes of both arms together; for arms that are apart, only those inside one of them.
 
     Otherwise the gap between two arms would look like one between modes.

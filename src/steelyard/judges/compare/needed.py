@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, ndtr, stdtrit
 
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.looks import SURE, share_of, that_count
-from steelyard.stats.paired_permutation import degrees_of, least_pairs
-
-FloatArray = NDArray[np.float64]
+from steelyard.stats.moderated import degrees_of
+from steelyard.stats.paired_permutation import least_pairs
 
 DECIDES = 0.88  # asked of the prediction: then 80 % of what is named decides, for any true difference
 MODE_DOUBT = 0.9  # probability with which the scatter of modes is no larger than is reckoned with

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import chdtri, ndtr, stdtrit
 
 from steelyard.stats.looks import FIRST_SHARE, MOST_NAMED
-from steelyard.stats.paired_permutation import degrees_of, least_pairs
+from steelyard.stats.moderated import degrees_of
+from steelyard.stats.paired_permutation import least_pairs
 
 FOUND = 0.8  # of the test cases with such a difference
 _CHANCES = (np.arange(25) + 0.5) / 25  # of the scatter: few launches do not know it

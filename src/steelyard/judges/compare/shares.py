@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtr
 
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.paired_permutation import GAPS, LEAST_IN_MODE, mode_parts
-
-FloatArray = NDArray[np.float64]
 
 
 def shares_words(first: FloatArray, second: FloatArray, false_alarm: float) -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from steelyard.base.errors import InputError
 from steelyard.base.plural import plural
@@ -23,6 +22,7 @@ from steelyard.records.command_line import resumed
 from steelyard.results.row import Row, has_no_time, has_time
 from steelyard.results.sittings import sittings_of
 from steelyard.rows.labels import row_labels, told_by_op
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.looks import compare_looks
 from steelyard.stats.unpaired import compare_sittings
 
@@ -289,14 +289,12 @@ def _against(
     return points, of_ops, int(found.pairs.max(initial=0))
 
 
-def _with_means(table: NDArray[np.float64], columns: Sequence[Sequence[int]]) -> NDArray[np.float64]:
+def _with_means(table: FloatArray, columns: Sequence[Sequence[int]]) -> FloatArray:
     """Add to the table, for each op, the mean over its test cases if a launch has all of them."""
     return np.column_stack([table, *(table[:, list(mine)].mean(axis=1) for mine in columns)])
 
 
-def _table(
-    rows: Sequence[tuple[Row, Row]], arm: int, apart: Sequence[frozenset[int]] | None
-) -> NDArray[np.float64]:
+def _table(rows: Sequence[tuple[Row, Row]], arm: int, apart: Sequence[frozenset[int]] | None) -> FloatArray:
     """Table the logarithms of launch medians: a line for each launch, a column for each test case, nan for
     none.
 

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from steelyard.base.errors import InputError
@@ -226,9 +225,3 @@ def case_words(one: GuidelineVerdict) -> str:
     """Write `Gather <= Gatherv, 8 B, 4 ranks`."""
     size = "" if one.bytes is None else format_bytes(one.bytes)
     return ", ".join(part for part in (one.words, size, one.what) if part)
-
-
-def guidelines_document(found: CheckedGuidelines) -> dict[str, Any]:
-    """Make the document that `--json` prints: the keys of `CheckedGuidelines`, with a schema of their own."""
-    document: dict[str, Any] = msgspec.to_builtins(found)
-    return {"schema": 1, **document}

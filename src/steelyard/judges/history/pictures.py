@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from steelyard.render.axes import PALETTE, linear_axis, log_axis
 from steelyard.render.chart import FULL, HALF, Axis, Bars, Boxes, Chart, Curve, Dots, Mark, Style
 from steelyard.rows.words import time_words
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.change_points import Change
 
 _CHANGED, _DATED, _LEVEL = "#a3161b", "#f7e4e4", "#8a8a8a"
@@ -21,7 +21,7 @@ _NEAR_ONE = (0.97, 1.03)  # least ends of an axis: nights that are nearly equal 
 
 def nights_chart(
     title: str,
-    values: NDArray[np.float64],
+    values: FloatArray,
     changes: Sequence[Change],
     nights: Sequence[str],
     width: int = HALF,

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from steelyard.base.errors import InputError
 from steelyard.base.printable import visible
@@ -20,6 +19,7 @@ from steelyard.judges.history.settings import differences
 from steelyard.judges.history.store import Night, Pool
 from steelyard.results.row import Row
 from steelyard.rows.labels import row_labels, told_by_op
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.change_points import Change, find_changes
 from steelyard.stats.night import LEAST_NIGHTS, Screened, nights_needed, screen_tonight
 
@@ -124,7 +124,7 @@ class Series:
 
     name: str
     unit: str
-    values: NDArray[np.float64]
+    values: FloatArray
     changes: tuple[Change, ...]
     verdict: str
 
@@ -232,7 +232,7 @@ def _name(one: NightVerdict) -> str:
     return ", ".join(part for part in (f"{one.op} {one.size}".rstrip(), one.label) if part)
 
 
-def _common(common: NDArray[np.float64]) -> float:
+def _common(common: FloatArray) -> float:
     return math.exp(float(common[-1] - np.median(common[:-1])))
 
 

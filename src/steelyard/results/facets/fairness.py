@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from steelyard.records.schema import Lanes, Phases
 from steelyard.results.combined import Combined
 from steelyard.results.row import Facet
 from steelyard.stats import launch_interval
+from steelyard.stats.arrays import FloatArray
 
 # The phases of an op of several threads: until the first of a rank is done, until half of them are, and until
 # all are.
@@ -112,7 +112,7 @@ class ThreadTimes(Facet, frozen=True, kw_only=True):
         )
 
 
-def _own_times(lanes: Lanes) -> NDArray[np.float64]:
+def _own_times(lanes: Lanes) -> FloatArray:
     """Compute the time of each thread for a repetition, in ns, shape (ranks, threads); 0 if it
     did nothing.
     """
@@ -120,5 +120,5 @@ def _own_times(lanes: Lanes) -> NDArray[np.float64]:
     return (stopped - started) / lanes.reps
 
 
-def _scatter(times: NDArray[np.float64]) -> float:
+def _scatter(times: FloatArray) -> float:
     return float(times.std() / times.mean())

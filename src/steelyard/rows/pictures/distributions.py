@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from steelyard.base.units import format_bytes, format_time
 from steelyard.render.axes import PALETTE, log_ticks, worded
@@ -22,8 +21,7 @@ from steelyard.rows.pictures.points import share_axis
 from steelyard.rows.pictures.style import line_style
 from steelyard.rows.words import time_words
 from steelyard.stats import binned, cumulated, exceeded, pooled_quantile
-
-FloatArray = NDArray[np.float64]
+from steelyard.stats.arrays import FloatArray
 
 CURVE_POINTS = 100  # of a distribution: finer than a small picture shows
 TAIL_POINTS = 96  # of a tail: 32 for each power of ten down to a thousandth

@@ -12,8 +12,9 @@ from steelyard.render.chart import HALF, Axis, Boxes, Chart, Curve, Dots, Key, S
 from steelyard.results.core_noise import LENGTH_NAMES, lost_of
 from steelyard.results.facets import Cores
 from steelyard.rows.figure_groups import FigureGroup, Shown
-from steelyard.rows.pictures.distributions import FloatArray, good_cells
+from steelyard.rows.pictures.distributions import good_cells
 from steelyard.stats import spectrum
+from steelyard.stats.arrays import FloatArray
 
 MOST_DOTS = 600  # of a rank in a picture; if there are more, the worst of neighbours is drawn
 LENGTH_LABELS = ("< 1 us", "1–10 us", "10–100 us", "0.1–1 ms", "1–10 ms", "> 10 ms")

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from steelyard.base.units import format_bytes, format_time
 from steelyard.render.axes import ink_on, names_axis, shade
@@ -16,8 +15,7 @@ from steelyard.rows.figure_groups import FigureGroup, Shown
 from steelyard.rows.method_words import sees_ranks
 from steelyard.rows.pictures.distributions import good_cells
 from steelyard.rows.pictures.panels import left_out_words
-
-FloatArray = NDArray[np.float64]
+from steelyard.stats.arrays import FloatArray
 
 MOST_ROWS = 64  # of a picture; if there are more ranks, neighbours share a row
 MOST_LINES = 6  # lines of a group that have pictures of their ranks

@@ -22,11 +22,11 @@ from scipy.stats import binomtest
 
 from steelyard.judges.accept import CANNOT_TELL, NOT_WELL, Weighed
 from steelyard.judges.accept.criterion import Candidate, Finding
-from steelyard.judges.accept.peer_groups import BETWEEN, CORE, HOST, LINK, Alike
+from steelyard.judges.accept.peer_groups import BETWEEN, CORE, HOST, LINK, PeerGroup
 from steelyard.judges.accept.places import cores, hosts, links
 from steelyard.records.campaign_file import CampaignFile
 from steelyard.results.load import Measured
-from steelyard.stats import peer_outliers as sisters
+from steelyard.stats import peer_outliers as peers
 
 CRITERIA = {CORE: cores, HOST: hosts, LINK: links}
 SLOWER = (1.05, 1.10, 1.25)
@@ -38,10 +38,10 @@ OTHER_KIND = (3, 1.4)  # with --kinds: one in so many places takes so many times
 class MadeUp(Weighed):
     """A folder of which only the tests of places exist."""
 
-    given: tuple[Alike, ...] = ()
+    given: tuple[PeerGroup, ...] = ()
 
     @property
-    def tests(self) -> tuple[Alike, ...]:
+    def tests(self) -> tuple[PeerGroup, ...]:
         """The tests that were made up."""
         return self.given
 
@@ -78,7 +78,7 @@ def judged(
         return np.asarray(own + launch + SCATTER * rng.standard_normal((launches, places)))
 
     names = names_of(kind, places)
-    tests = tuple(Alike(f"test {i}", kind, names, table(slow if i == 0 else ())) for i in range(TESTS))
+    tests = tuple(PeerGroup(f"test {i}", kind, names, table(slow if i == 0 else ())) for i in range(TESTS))
     nothing = Measured(Path("made-up"), CampaignFile(), (), ())
     return CRITERIA[kind].find(Candidate(MadeUp(nothing, (), given=tests)))
 
@@ -119,10 +119,10 @@ def main() -> None:
     parser.add_argument("--lasting", default="0,1,2,3", help="per cent, standard deviation")
     parser.add_argument("--odd", type=int, default=1, help="places that are slower")
     parser.add_argument("--machines", type=int, default=200)
-    parser.add_argument("--shuffles", type=int, default=sisters.DRAWN, help="fewer are faster, and as exact")
+    parser.add_argument("--shuffles", type=int, default=peers.DRAWN, help="fewer are faster, and as exact")
     parser.add_argument("--kinds", action="store_true", help="the places are of two kinds")
     options = parser.parse_args()
-    sisters.DRAWN = options.shuffles
+    peers.DRAWN = options.shuffles
     for words in options.lasting.split(","):
         fixed = (options.kind, options.places, options.launches, float(words) / 100)
         if options.kinds:

@@ -15,7 +15,7 @@ from make_records import FakePoint, steady
 from record_heads import MACHINE
 from steelyard.judges.accept import CRITERIA, Acceptance, Topic, Weighed, accept
 from steelyard.judges.accept.junit import junit_xml
-from steelyard.judges.accept.peer_groups import alike_tests
+from steelyard.judges.accept.peer_groups import peer_groups_of
 from steelyard.judges.accept.tables import acceptance_sentences, acceptance_sheet
 from steelyard.records.schema import End
 from steelyard.render.terminal import Paper, sheet_text
@@ -136,7 +136,7 @@ def test_pairs_that_exchange_messages_at_once_are_links(tmp_path: Path) -> None:
         pace=(1.0,) * 4 + (1.5,) * 2 + (1.0,) * 2,
     )
     told = weighed(tmp_path / "out", [pairs])
-    (links,) = alike_tests(told.measured, told.rows)
+    (links,) = peer_groups_of(told.measured, told.rows)
     assert (links.kind, links.names) == ("link", ("0 – 1", "2 – 3", "4 – 5", "6 – 7"))
     found = topic(accept(told), "links")
     assert (found.verdict, found.evidence[:10]) == ("not well", "Link 4 – 5")
@@ -174,7 +174,7 @@ def _rounds(slow: int | None, odd_round: float = 1.0) -> list[FakePoint]:
 def test_a_host_that_is_slow_to_all_others_is_named(tmp_path: Path, slow: int | None) -> None:
     folder = {"hosts": lambda rank: f"node{rank}", "cpus": lambda rank: "0"}
     told = weighed(tmp_path / "out", _rounds(slow, odd_round=3.0), **folder)
-    hosts, links = alike_tests(told.measured, told.rows)
+    hosts, links = peer_groups_of(told.measured, told.rows)
     assert (hosts.kind, set(hosts.names)) == ("host", {f"node{i}" for i in range(8)})
     assert (links.kind, len(links.names)) == ("link", 28)
     assert topic(accept(told), "links").verdict == "well"
@@ -207,7 +207,7 @@ def test_one_slow_link_between_hosts_is_named_and_no_host(tmp_path: Path) -> Non
 def test_a_host_that_has_not_met_all_others_is_not_judged(tmp_path: Path) -> None:
     folder = {"hosts": lambda rank: f"node{rank}", "cpus": lambda rank: "0"}
     told = weighed(tmp_path / "out", _rounds(5)[:6], **folder)
-    assert alike_tests(told.measured, told.rows) == ()
+    assert peer_groups_of(told.measured, told.rows) == ()
 
 
 def test_ranks_that_share_cores_are_no_cores(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from steelyard.base.diagnostic import checks_of
-from steelyard.diagnostics.machine import Patient, examine, settings
+from steelyard.diagnostics.machine import MachineSnapshot, examine, settings
 from steelyard.records.parts import Busy
 from steelyard.system.kernel_settings import SystemSettings, read_settings
 from steelyard.system.machine import read_machine
@@ -55,7 +55,7 @@ def _found(root: Path, *busy: Busy, **changes: Any) -> dict[str, str]:
     """What the checks of settings find: evidence by name."""
     read = replace(read_settings(root), **{"shm_bytes": (2**30, 2**30), **changes})
     ours = {row.name for row in checks_of(settings)}
-    found = examine(Patient(read_machine(root), (), (), None, read, busy))
+    found = examine(MachineSnapshot(read_machine(root), (), (), None, read, busy))
     return {one.name: one.evidence for one in found if one.name in ours}
 
 

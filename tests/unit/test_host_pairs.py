@@ -35,7 +35,7 @@ from steelyard.results.facets.messages import RowPair
 from steelyard.results.hosts import HostSeen, hosts_seen
 from steelyard.results.load import load
 from steelyard.results.rows import results, rows_of
-from steelyard.stats.hampel import standing_out
+from steelyard.stats.hampel import hampel_outliers
 from steelyard.system.allocation import AllocatedHost, Allocation, named_hosts
 from steelyard.system.process import Done
 from steelyard.system.topology import Cpu, Topology
@@ -357,7 +357,7 @@ def test_rounds_make_a_matrix_of_hosts(ranks: int) -> None:
     ],
 )
 def test_who_stands_out(values: list[float], odd: list[int]) -> None:
-    assert list(np.flatnonzero(standing_out(np.array(values)))) == odd
+    assert list(np.flatnonzero(hampel_outliers(np.array(values)))) == odd
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ _LOOK_SECONDS = 1.0  # how long other processes are watched
 
 def doctor(options: JsonOnly) -> None:
     """Examine this machine: MPIs, cores and caches, clocks, other load; what is wrong, and what to do."""
-    from steelyard.diagnostics.machine import Patient, examine
+    from steelyard.diagnostics.machine import MachineSnapshot, examine
     from steelyard.diagnostics.machine.installation import default_clock, machine_lines
     from steelyard.diagnostics.text import diagnostic_text
     from steelyard.engines.clocks import gauge_clocks
@@ -39,7 +39,7 @@ def doctor(options: JsonOnly) -> None:
         problem = str(error)
     watcher.look_after(_LOOK_SECONDS)
     busy = watcher.busiest()
-    found = examine(Patient(machine, mpis, clocks, problem, settings, busy))
+    found = examine(MachineSnapshot(machine, mpis, clocks, problem, settings, busy))
     if options.json:
         told = {"clock": default_clock(clocks), "clocks": clocks, "doubts": found}
         seen = {"settings": settings, "busy": busy}

@@ -1,4 +1,4 @@
-"""The report of an acceptance as a letter: the verdict, what to do, its pictures."""
+"""The first page of the report of an acceptance: the verdict, what to do, its pictures."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import replace
 
 from steelyard.analyses.overview import ReadFolder
 from steelyard.judges.accept import NOT_WELL, PLAN, Acceptance, Weighed, accept
-from steelyard.judges.accept.tables import count_words, head_facts, letter_sheet
+from steelyard.judges.accept.tables import acceptance_page_sheet, count_words, head_facts
 from steelyard.render.chart import Chart, Key
 from steelyard.render.sections import Section
 from steelyard.report.section import MATRICES
 
-REST = "All that was measured"  # folded below the letter
-# The sections whose first picture is in the letter, beside the one of links.
+REST = "All that was measured"  # folded below this page
+# The sections whose first picture is on this page, beside the one of links.
 _SECTIONS = ("Layers under MPI", "mem.stream.triad", "noise.fwq", "mpi.allreduce")
 _MOST_PICTURES = 5
 
 
-def letter_of(folders: Sequence[ReadFolder], accepted: Acceptance | None = None) -> Acceptance | None:
+def acceptance_of(folders: Sequence[ReadFolder], accepted: Acceptance | None = None) -> Acceptance | None:
     """Judge a folder of the plan `acceptance`, unless that was done; None for other plans, and for several
     folders.
     """
@@ -28,7 +28,7 @@ def letter_of(folders: Sequence[ReadFolder], accepted: Acceptance | None = None)
     return accepted or accept(Weighed(first.measured, first.rows, first.name))
 
 
-def letter_answers(found: Acceptance | None) -> Iterator[str]:
+def acceptance_answers(found: Acceptance | None) -> Iterator[str]:
     """Write the verdict and why, of which machine, from how much, the command that goes on, and of each
     fault the first evidence and what to do.
     """
@@ -42,7 +42,7 @@ def letter_answers(found: Acceptance | None) -> Iterator[str]:
             yield f"{one.topic}: {one.evidence.partition('; ')[0].rstrip('.')}. {one.remedy}"
 
 
-def letter_sections(found: Acceptance | None, sections: Sequence[Section]) -> Iterator[Section]:
+def acceptance_sections(found: Acceptance | None, sections: Sequence[Section]) -> Iterator[Section]:
     """Make a line for each topic, what was seen and what to do, and collect the main pictures of all
     sections.
     """
@@ -52,7 +52,7 @@ def letter_sections(found: Acceptance | None, sections: Sequence[Section]) -> It
         "What was found, and what to do",
         "Well: nothing speaks against it. Not well: a fault was found. Cannot tell: too little was measured, "
         "or it differs too much.",
-        sheets=(letter_sheet(found),),
+        sheets=(acceptance_page_sheet(found),),
     )
     if charts := tuple(_main_pictures(sections))[:_MOST_PICTURES]:
         yield Section("What the verdicts rest on", "", charts=charts)

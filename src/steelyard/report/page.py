@@ -36,7 +36,7 @@ from steelyard.judges.compare.verdicts import Verdicts
 from steelyard.render.chart import Chart
 from steelyard.render.sections import MOST_OPEN, MOST_SECTIONS, shown_lines
 from steelyard.render.svg import svg, swatch
-from steelyard.report.acceptance_page import REST, letter_answers, letter_of, letter_sections
+from steelyard.report.acceptance_page import REST, acceptance_answers, acceptance_of, acceptance_sections
 from steelyard.report.analysis_sections import analysis_sections, layer_sections, sentence, skipped_section
 from steelyard.report.answers import interval_level, place_words, title_words
 from steelyard.report.comparison import comparison_section
@@ -137,8 +137,8 @@ def render_report(folders: Sequence[Folder], accepted: Acceptance | None = None)
     ]
     verdicts = comparison(folders)
     sections = [*comparison_section(verdicts), *guidelines, *layer_sections(items), *pictures, *sections]
-    found = letter_of(folders, accepted)
-    letter = list(letter_sections(found, sections))
+    found = acceptance_of(folders, accepted)
+    accepted_sections = list(acceptance_sections(found, sections))
     return _TEMPLATE.render(
         title=title_words({folder.name: folder.measured for folder in folders}, rows),
         version=__version__,
@@ -146,13 +146,13 @@ def render_report(folders: Sequence[Folder], accepted: Acceptance | None = None)
         places=_places(folders),
         several=several,
         answers=[
-            *letter_answers(found),
+            *acceptance_answers(found),
             *headline({folder.name: folder.made for folder in folders}, verdicts),
         ],
         overview=None if isinstance(verdicts, Verdicts) else _overview(groups, ratios),
         findings=_findings(folders),
-        sections=[*letter, *sections],
-        folded_from=len(letter),
+        sections=[*accepted_sections, *sections],
+        folded_from=len(accepted_sections),
         rest=REST,
         level=interval_level(rows),
         methods=_methods(folders),

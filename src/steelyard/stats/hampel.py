@@ -13,7 +13,7 @@ _SIGMAS = 4.0  # robust standard deviations: one of 16,000 things that are alike
 _MAD_SIGMA = 1.4826  # standard deviations in a median absolute deviation, of normal scatter
 
 
-def standing_out(values: FloatArray) -> NDArray[np.bool_]:
+def hampel_outliers(values: FloatArray) -> NDArray[np.bool_]:
     """Find which of n things that should be alike stand out; shape (n,), of positive values, nan for unknown
     ones.
 

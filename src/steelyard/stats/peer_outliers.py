@@ -1,4 +1,4 @@
-"""Places that do the same work, such as the cores of a node: which is slower than its sisters, in any test.
+"""Places that do the same work, such as the cores of a node: which is slower than its peers, in any test.
 
 In each launch every place gives a value. If places are alike, shuffling the values within each launch changes
 nothing. So shuffled launches show the effect of chance on equal places, whatever tails, modes or drifts the
@@ -30,7 +30,7 @@ _BATCH = 4_000_000  # values that are shuffled at once
 
 
 @dataclass(frozen=True, slots=True)
-class Sisters:
+class PeerComparison:
     """A test: each place against the median of all of them, in logarithms, shapes (places,).
 
     `p` is adjusted for all places of all tests; `low`..`high` hold for all of them together. `odd`: slower
@@ -47,10 +47,10 @@ class Sisters:
     least: float
 
 
-def compare_sisters(
+def compare_peers(
     tables: Sequence[FloatArray], families: Sequence[Hashable] = (), *, level: float = 0.99, seed: int = 0
-) -> tuple[Sisters, ...]:
-    """Compare each place with its sisters, in all tests at once.
+) -> tuple[PeerComparison, ...]:
+    """Compare each place with its peers, in all tests at once.
 
     tables: of each test the logarithms of the times of each place, shape (launches, places), without gaps.
     families: of each test its family, in which places differ lastingly by as much, such as the cores of equal
@@ -71,11 +71,11 @@ def compare_sisters(
         family[1:] = np.maximum(family[1:], largest)
     bound = float(np.quantile(family[1:], level, method="higher"))
     lasting = _lasting([mean[0] for _, mean, _ in seen], families or range(len(tables)), level)
-    found: list[Sisters] = []
+    found: list[PeerComparison] = []
     for (t, mean, scale), (peers, at) in zip(seen, lasting, strict=True):
         p = np.mean(family[:, None] >= np.abs(t[0]) * (1 - 1e-12), axis=0)
         found.append(
-            Sisters(
+            PeerComparison(
                 estimate=mean[0],
                 low=mean[0] - bound * scale[0],
                 high=mean[0] + bound * scale[0],

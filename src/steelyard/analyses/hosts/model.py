@@ -20,7 +20,7 @@ from steelyard.results.facets import Messages
 from steelyard.results.key import RowKey, key_of
 from steelyard.results.row import Row
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.hampel import standing_out
+from steelyard.stats.hampel import hampel_outliers
 
 _LEAST_HOSTS = 3  # two hosts are one pair
 _LEAST_KNOWN = 0.5  # of a host's pairs: fewer are no fair sample of its partners
@@ -105,7 +105,7 @@ def _times(hosts: Sequence[str], spans: FloatArray) -> Iterator[HostTimes]:
     medians = np.nanmedian(either, axis=1)
     middle = float(np.median(medians))
     apart = (np.nanmedian(low, axis=1) > middle) | (np.nanmedian(high, axis=1) < middle)
-    odd = standing_out(medians) & apart
+    odd = hampel_outliers(medians) & apart
     for host, row, median, is_odd in zip(hosts, either, medians, odd, strict=True):
         known = [(hosts[other], float(row[other])) for other in np.flatnonzero(np.isfinite(row)).tolist()]
         known.sort(key=lambda one: one[1])

@@ -8,11 +8,11 @@ import msgspec
 from steelyard.base.diagnostic import Diagnostic, checks_of, diagnose
 from steelyard.diagnostics.machine import installation as machine
 from steelyard.diagnostics.machine import settings
-from steelyard.diagnostics.machine.snapshot import Patient
+from steelyard.diagnostics.machine.snapshot import MachineSnapshot
 from steelyard.system.kernel_settings import SystemSettings
 from steelyard.system.machine import Machine
 
-__all__ = ["CHECKS", "Patient", "examine", "examine_recorded"]
+__all__ = ["CHECKS", "MachineSnapshot", "examine", "examine_recorded"]
 
 CHECKS = checks_of(machine, settings)
 _OF_INSTALLATIONS = ("engine", "mpi", "mpicc", "compiler")  # installed here; records are of other machines
@@ -20,9 +20,9 @@ _OF_INSTALLATIONS = ("engine", "mpi", "mpicc", "compiler")  # installed here; re
 _SINCE_IT_BEGAN = ("steal", "throttled", "too-hot")
 
 
-def examine(patient: Patient) -> tuple[Diagnostic, ...]:
+def examine(snapshot: MachineSnapshot) -> tuple[Diagnostic, ...]:
     """Run all checks on this machine, the gravest finding first."""
-    return diagnose(CHECKS, patient)
+    return diagnose(CHECKS, snapshot)
 
 
 def examine_recorded(told: Mapping[str, Any], of_system: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
@@ -31,8 +31,8 @@ def examine_recorded(told: Mapping[str, Any], of_system: Mapping[str, Any]) -> t
 
     Raises msgspec.ValidationError if these are not whole.
     """
-    patient = Patient(
+    snapshot = MachineSnapshot(
         msgspec.convert(told, Machine), (), (), None, msgspec.convert(of_system, SystemSettings, strict=False)
     )
     left_out = (*_OF_INSTALLATIONS, *_SINCE_IT_BEGAN)
-    return diagnose((row for row in CHECKS if row.name not in left_out), patient)
+    return diagnose((row for row in CHECKS if row.name not in left_out), snapshot)

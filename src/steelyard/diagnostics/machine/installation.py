@@ -10,7 +10,7 @@ from typing import Any
 from steelyard.base.diagnostic import ERROR, NOTE, WARNING, check
 from steelyard.base.plural import counted
 from steelyard.base.units import format_memory
-from steelyard.diagnostics.machine.snapshot import Patient
+from steelyard.diagnostics.machine.snapshot import MachineSnapshot
 from steelyard.engines.hidden import hidden_mpi
 from steelyard.engines.mpi import scripts_folder
 from steelyard.records.command_line import installing
@@ -63,9 +63,9 @@ def _clock_words(clock: Mapping[str, Any]) -> str:
     why="Nothing can be measured without it.",
     remedy="Install steelyard again.",
 )
-def no_engine(patient: Patient) -> str | None:
+def no_engine(snapshot: MachineSnapshot) -> str | None:
     """Say why there is no engine."""
-    return patient.engine_problem and patient.engine_problem.rstrip(".") + "."
+    return snapshot.engine_problem and snapshot.engine_problem.rstrip(".") + "."
 
 
 @check(
@@ -75,9 +75,9 @@ def no_engine(patient: Patient) -> str | None:
     why="Only what needs no MPI can be measured.",
     remedy=f"Run {installing('mpi')}, or load the MPI module of this system.",
 )
-def no_mpi(patient: Patient) -> str | None:
+def no_mpi(snapshot: MachineSnapshot) -> str | None:
     """Check that a launcher of an MPI was found."""
-    return None if patient.mpis else "No mpiexec of MPICH, Open MPI or Intel MPI was found."
+    return None if snapshot.mpis else "No mpiexec of MPICH, Open MPI or Intel MPI was found."
 
 
 @check(
@@ -87,9 +87,9 @@ def no_mpi(patient: Patient) -> str | None:
     why="An engine for this MPI is compiled with it.",
     remedy="Install the development package of that MPI.",
 )
-def no_mpicc(patient: Patient) -> str | None:
+def no_mpicc(snapshot: MachineSnapshot) -> str | None:
     """Find MPIs that the embedded engine does not fit and for which none can be built."""
-    names = [mpi.name for mpi in patient.mpis if mpi.mpicc is None and not mpi.abi]
+    names = [mpi.name for mpi in snapshot.mpis if mpi.mpicc is None and not mpi.abi]
     return f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} no mpicc." if names else None
 
 
@@ -100,9 +100,9 @@ def no_mpicc(patient: Patient) -> str | None:
     why="MPICH's wheel puts its programs beside steelyard, which knows both MPIs; your own commands do not.",
     remedy="Leave it (deactivate), and call steelyard by its path, or by an alias.",
 )
-def hides_mpi(patient: Patient) -> str | None:
+def hides_mpi(snapshot: MachineSnapshot) -> str | None:
     """Check which mpirun and mpicc are first on PATH."""
-    del patient
+    del snapshot
     found = hidden_mpi(os.environ.get("PATH", ""), scripts_folder())
     return f"{found}." if found else None
 
@@ -114,9 +114,9 @@ def hides_mpi(patient: Patient) -> str | None:
     why="Engines for other MPIs than the embedded one are built when they are first used.",
     remedy="Install gcc.",
 )
-def no_compiler(patient: Patient) -> str | None:
+def no_compiler(snapshot: MachineSnapshot) -> str | None:
     """Check that cc or gcc is on PATH."""
-    del patient
+    del snapshot
     return None if shutil.which("cc") or shutil.which("gcc") else "Neither cc nor gcc is on PATH."
 
 
@@ -127,9 +127,9 @@ def no_compiler(patient: Patient) -> str | None:
     why="Ranks that share a core take turns: their times show the scheduler.",
     remedy="Use --oversubscribe for several ranks, and trust no time of theirs.",
 )
-def one_core(patient: Patient) -> str | None:
+def one_core(snapshot: MachineSnapshot) -> str | None:
     """Check that this process may use more than one core."""
-    return "This process may use one core." if len(patient.machine.cores) == 1 else None
+    return "This process may use one core." if len(snapshot.machine.cores) == 1 else None
 
 
 @check(
@@ -139,9 +139,9 @@ def one_core(patient: Patient) -> str | None:
     why="Its host may move its CPUs, and makes modes and pauses that nothing inside can switch off.",
     remedy="Compare ratios, over many launches.",
 )
-def virtual(patient: Patient) -> str | None:
+def virtual(snapshot: MachineSnapshot) -> str | None:
     """Check for a known hypervisor."""
-    return f"It runs under {patient.machine.hypervisor}." if patient.machine.hypervisor else None
+    return f"It runs under {snapshot.machine.hypervisor}." if snapshot.machine.hypervisor else None
 
 
 @check(
@@ -151,9 +151,9 @@ def virtual(patient: Patient) -> str | None:
     why="The same work takes longer at one time than at another.",
     remedy="Set the governor to performance (cpupower frequency-set -g performance).",
 )
-def governor(patient: Patient) -> str | None:
+def governor(snapshot: MachineSnapshot) -> str | None:
     """Find a governor that may lower the frequency."""
-    name = patient.machine.governor
+    name = snapshot.machine.governor
     return f"The frequency governor is {name}." if name not in (None, "performance") else None
 
 
@@ -164,9 +164,9 @@ def governor(patient: Patient) -> str | None:
     why="The same work may take longer at one time than at another.",
     remedy="Compare what was measured close together in time.",
 )
-def no_governor(patient: Patient) -> str | None:
+def no_governor(snapshot: MachineSnapshot) -> str | None:
     """Check that the system shows the governor."""
-    return None if patient.machine.governor else "The system does not tell the frequency governor."
+    return None if snapshot.machine.governor else "The system does not tell the frequency governor."
 
 
 @check(
@@ -176,9 +176,9 @@ def no_governor(patient: Patient) -> str | None:
     why="What runs on one thread of a core slows the other down.",
     remedy="Ranks are bound to whole cores. Keep the other threads idle.",
 )
-def smt(patient: Patient) -> str | None:
+def smt(snapshot: MachineSnapshot) -> str | None:
     """Count the cores with several usable threads."""
-    shared = [core for core in patient.machine.cores if len(core) > 1]
+    shared = [core for core in snapshot.machine.cores if len(core) > 1]
     if not shared:
         return None
     verb = "runs" if len(shared) == 1 else "run"
@@ -192,9 +192,9 @@ def smt(patient: Patient) -> str | None:
     why="Ranks that spin use the limit up and are stopped for the rest of a period, some 0.1 s.",
     remedy="Ask for fewer ranks than the limit allows.",
 )
-def quota(patient: Patient) -> str | None:
+def quota(snapshot: MachineSnapshot) -> str | None:
     """Find the limit of the control group."""
-    allowed = patient.machine.cpu_quota
+    allowed = snapshot.machine.cpu_quota
     return f"The control group allows the time of {allowed:g} CPUs." if allowed is not None else None
 
 
@@ -205,9 +205,9 @@ def quota(patient: Patient) -> str | None:
     why="Binding stays within them.",
     remedy="Start from a shell without taskset or cpuset to use all.",
 )
-def restricted(patient: Patient) -> str | None:
+def restricted(snapshot: MachineSnapshot) -> str | None:
     """Check whether taskset, a cpuset or the like exclude CPUs."""
-    machine = patient.machine
+    machine = snapshot.machine
     if not machine.restricted:
         return None
     return f"{len(machine.cpus)} of {counted(len(machine.online), 'CPU')} may be used."
@@ -220,11 +220,11 @@ def restricted(patient: Patient) -> str | None:
     why="A clock that steps, or that runs differently on another core, makes durations of any length.",
     remedy="Nothing need be done: it is not taken unless --clock asks for it.",
 )
-def unsound_clock(patient: Patient) -> str | None:
+def unsound_clock(snapshot: MachineSnapshot) -> str | None:
     """Find clocks that exist and are not used, each with its reason."""
     doubts = [
         f"{clock['name']}: {clock['doubt']}"
-        for clock in patient.clocks
+        for clock in snapshot.clocks
         if clock["available"] and not clock["sound"]
     ]
     return "; ".join(doubts) + "." if doubts else None
@@ -237,9 +237,9 @@ def unsound_clock(patient: Patient) -> str | None:
     why="Times of single calls are multiples of the tick.",
     remedy="Nothing need be done: medians are interpolated between ticks.",
 )
-def coarse_clock(patient: Patient) -> str | None:
+def coarse_clock(snapshot: MachineSnapshot) -> str | None:
     """Find a default clock whose tick shows in single timings."""
-    clock = default_clock(patient.clocks)
+    clock = default_clock(snapshot.clocks)
     if clock is None or clock["tick_ns"] < _COARSE_TICK_NS:
         return None
     return f"The clock {clock['name']} advances in steps of {clock['tick_ns']:g} ns."

@@ -13,7 +13,7 @@ from steelyard.system.kernel_settings import SystemSettings
 from steelyard.system.machine import Machine
 
 
-class Patient(Struct, frozen=True):
+class MachineSnapshot(Struct, frozen=True):
     """This machine and what was found on it. `clocks`: from `gauge_clocks`; none without an engine."""
 
     machine: Machine

@@ -7,11 +7,11 @@ from functools import cached_property
 
 from steelyard.base.diagnostic import Diagnostic
 from steelyard.diagnostics.results import diagnostics
-from steelyard.judges.accept.peer_groups import CORE, HOST, LINK, Alike, Kinds, alike_tests, by_kinds
+from steelyard.judges.accept.peer_groups import CORE, HOST, LINK, Kinds, PeerGroup, by_kinds, peer_groups_of
 from steelyard.records.command_line import command, resumed
 from steelyard.results.load import Measured
 from steelyard.results.row import Row
-from steelyard.stats.peer_outliers import LEAST_LAUNCHES, Sisters, compare_sisters
+from steelyard.stats.peer_outliers import LEAST_LAUNCHES, PeerComparison, compare_peers
 
 PLAN = "acceptance"  # the shipped plan that measures for the criteria
 USUAL_LAUNCHES = 10  # that an acceptance asks for
@@ -37,12 +37,12 @@ class Weighed:
         return diagnostics(self.measured, self.rows)
 
     @cached_property
-    def tests(self) -> tuple[Alike, ...]:
+    def tests(self) -> tuple[PeerGroup, ...]:
         """All tests of places that should be alike."""
-        return alike_tests(self.measured, self.rows)
+        return peer_groups_of(self.measured, self.rows)
 
     @cached_property
-    def _divided(self) -> tuple[tuple[Alike, ...], tuple[Kinds, ...]]:
+    def _divided(self) -> tuple[tuple[PeerGroup, ...], tuple[Kinds, ...]]:
         return by_kinds((one for one in self.tests if one.can_tell), _KINDS_APART)
 
     @property
@@ -51,13 +51,13 @@ class Weighed:
         return self._divided[1]
 
     @cached_property
-    def sisters(self) -> tuple[tuple[Alike, Sisters], ...]:
-        """Each place compared with its sisters, in all tests with enough data at once: cores, hosts and
+    def peers(self) -> tuple[tuple[PeerGroup, PeerComparison], ...]:
+        """Each place compared with its peers, in all tests with enough data at once: cores, hosts and
         links.
         """
         known = [one for one in self._divided[0] if one.can_tell]
         families = [one.family for one in known]
-        found = compare_sisters([one.table for one in known], families, level=1 - FALSE_ALARM)
+        found = compare_peers([one.table for one in known], families, level=1 - FALSE_ALARM)
         return tuple(zip(known, found, strict=True))
 
     @property

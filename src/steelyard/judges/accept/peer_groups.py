@@ -42,8 +42,8 @@ Launches = Sequence[Mapping[str, float]]  # of each launch, the time of each pla
 
 
 @dataclass(frozen=True)
-class Alike:
-    """A test of places that should be alike: `what` it is, `kind` of place, and the times.
+class PeerGroup:
+    """Places that should be alike in a test: `what` was measured, the `kind` of place, and the times.
 
     `table`: logarithms of times in ns, shape (launches, places), of the launches that have all places.
     """
@@ -69,10 +69,10 @@ class Alike:
         """The mean over launches of each place, against the median of all, in logarithms: (places,)."""
         return np.asarray((self.table - np.median(self.table, axis=1, keepdims=True)).mean(axis=0))
 
-    def only(self, chosen: NDArray[np.bool_]) -> Alike:
+    def only(self, chosen: NDArray[np.bool_]) -> PeerGroup:
         """Make the test of some of the places."""
         names = tuple(name for name, own in zip(self.names, chosen, strict=True) if own)
-        return Alike(self.what, self.kind, names, self.table[:, chosen])
+        return PeerGroup(self.what, self.kind, names, self.table[:, chosen])
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Kinds:
     `apart`: the logarithm of the slower ones' time over that of the others.
     """
 
-    test: Alike
+    test: PeerGroup
     slower: tuple[str, ...]
     apart: float
 
@@ -95,13 +95,13 @@ class Kinds:
 
 
 def by_kinds(
-    tests: Iterable[Alike], least: Mapping[str, float]
-) -> tuple[tuple[Alike, ...], tuple[Kinds, ...]]:
+    tests: Iterable[PeerGroup], least: Mapping[str, float]
+) -> tuple[tuple[PeerGroup, ...], tuple[Kinds, ...]]:
     """Divide the tests whose places are of two kinds, at least so far apart (as a share, by kind of place).
 
     Each kind becomes a test of its own.
     """
-    divided: list[Alike] = []
+    divided: list[PeerGroup] = []
     kinds: list[Kinds] = []
     for test in tests:
         means = test.means
@@ -115,11 +115,11 @@ def by_kinds(
     return tuple(divided), tuple(kinds)
 
 
-def alike_tests(measured: Measured, rows: Sequence[Row]) -> tuple[Alike, ...]:
+def peer_groups_of(measured: Measured, rows: Sequence[Row]) -> tuple[PeerGroup, ...]:
     """Make all tests of places in a folder, also those with too few of them."""
     by_point = {row.point: row for row in rows}
     cpus = {cpu.number: cpu for cpu in _topology(measured.campaign.topology).cpus}
-    found: list[Alike] = []
+    found: list[PeerGroup] = []
     for point in measured.points:
         row = by_point.get(point.plan.point)
         if row is None or row.threads > 1 or row.ranks < 2:
@@ -138,19 +138,19 @@ def _topology(told: Mapping[str, object] | None) -> Topology:
         return NOWHERE
 
 
-def _table(what: str, kind: str, launches: Launches) -> Iterator[Alike]:
+def _table(what: str, kind: str, launches: Launches) -> Iterator[PeerGroup]:
     """Table the launches that have all places, each with a time; nothing if there is none."""
     names = tuple(dict.fromkeys(name for one in launches for name in one))
     whole = [one for one in launches if len(one) == len(names) and min(one.values(), default=0.0) > 0]
     if whole:
         table = np.log(np.array([[one[name] for name in names] for one in whole]))
-        yield Alike(what, kind, names, table)
+        yield PeerGroup(what, kind, names, table)
 
 
 # ---- ranks that work each for itself ----------------------------------------------------------------------
 
 
-def _of_ranks(row: Row, point: PointLaunches, cpus: Mapping[int, Cpu]) -> Iterator[Alike]:
+def _of_ranks(row: Row, point: PointLaunches, cpus: Mapping[int, Cpu]) -> Iterator[PeerGroup]:
     """Test the cores of each host and kind, each bound to one rank; and hosts, each by the median of its
     ranks.
     """
@@ -211,7 +211,7 @@ def _core_name(place: Place, several_hosts: bool) -> str:
 # ---- pairs of ranks that exchange messages ----------------------------------------------------------------
 
 
-def _of_pairs(row: Row, point: PointLaunches, cpus: Mapping[int, Cpu]) -> Iterator[Alike]:
+def _of_pairs(row: Row, point: PointLaunches, cpus: Mapping[int, Cpu]) -> Iterator[PeerGroup]:
     """Test pairs of ranks at the same time, each message timed; each class of pairs separately."""
     launches = [_by_class(cell, cpus) for cell in point.cells]
     for kind in dict.fromkeys(kind for one in launches for kind in one):
@@ -259,7 +259,7 @@ def _with_kinds(name: str, one: Cpu | None, other: Cpu | None) -> str:
     return f"{name}, {' with '.join(kinds)}" if kinds else name
 
 
-def _of_rounds(measured: Measured, by_point: Mapping[int, Row]) -> Iterator[Alike]:
+def _of_rounds(measured: Measured, by_point: Mapping[int, Row]) -> Iterator[PeerGroup]:
     """Test hosts that have met all others in rounds, each by the median of its pairs; and their links.
 
     A slow host is slow in each of its pairs, and each other host only in one of its own. A link is judged by
@@ -314,7 +314,7 @@ def _links(rounds: Sequence[_Round]) -> dict[str, float]:
     }
 
 
-def _of_placements(rows: Iterable[Row], cpus: Mapping[int, Cpu]) -> Iterator[Alike]:
+def _of_placements(rows: Iterable[Row], cpus: Mapping[int, Cpu]) -> Iterator[PeerGroup]:
     """Test pairs of CPUs, or of hosts, that a test case was placed on, each class separately, launch by
     launch.
     """

@@ -1,6 +1,6 @@
 """Places that should be alike: cores, hosts, and links of the same class.
 
-All of them are compared with their sisters at once (`Weighed.sisters`), so the error level holds for the
+All of them are compared with their peers at once (`Weighed.peers`), so the error level holds for the
 machine: of 100 machines without fault, at most one has any place that is called slower. Places that differ
 lastingly by what sound ones do are no fault.
 """
@@ -17,9 +17,9 @@ import numpy as np
 from steelyard.base.plural import counted, joined, plural
 from steelyard.judges.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.judges.accept.measurement import FALSE_ALARM, LEAST_FAULT, Weighed
-from steelyard.judges.accept.peer_groups import BETWEEN, CORE, HOST, LINK, Alike, Kinds
+from steelyard.judges.accept.peer_groups import BETWEEN, CORE, HOST, LINK, Kinds, PeerGroup
 from steelyard.records.command_line import command
-from steelyard.stats.peer_outliers import LEAST_LAUNCHES, LEAST_PLACES, Sisters
+from steelyard.stats.peer_outliers import LEAST_LAUNCHES, LEAST_PLACES, PeerComparison
 
 _MOST_NAMED = 4  # places in a sentence
 _MOST_OF_A_KIND = 8
@@ -40,13 +40,13 @@ _IGNORED = {CORE: 0.10, HOST: 0.10, LINK: 0.40}
 
 @dataclass(frozen=True, slots=True)
 class _Odd:
-    """A place that is slower than its sisters: by how much, in logarithms, and in which test."""
+    """A place that is slower than its peers: by how much, in logarithms, and in which test."""
 
     name: str
     estimate: float
     low: float
     high: float
-    test: Alike
+    test: PeerGroup
     least: float
 
 
@@ -87,7 +87,7 @@ def links(seen: Candidate) -> Finding:
 
 def _judge(weighed: Weighed, kind: str) -> Finding:
     """Judge cores, hosts or links."""
-    own = [(test, said) for test, said in weighed.sisters if test.kind == kind]
+    own = [(test, said) for test, said in weighed.peers if test.kind == kind]
     kinds = [one for one in weighed.kinds if one.test.kind == kind]
     bad = [_shared_words(one) for one in kinds if one.shared_end]
     if odd := _by_place(_odd_ones(own)):
@@ -146,14 +146,14 @@ def _by_place(found: Iterable[_Odd]) -> tuple[tuple[_Odd, ...], ...]:
     return tuple(map(tuple, places.values()))
 
 
-def _odd_ones(own: Sequence[tuple[Alike, Sisters]]) -> Iterator[_Odd]:
+def _odd_ones(own: Sequence[tuple[PeerGroup, PeerComparison]]) -> Iterator[_Odd]:
     """List the places that are odd, and slower by what matters."""
     for test, said in own:
         is_slow = np.expm1(said.estimate) >= LEAST_FAULT[test.kind]
         yield from (_odd(test, said, int(j)) for j in np.flatnonzero(said.odd & is_slow))
 
 
-def _suspects(own: Sequence[tuple[Alike, Sisters]]) -> Iterator[_Odd]:
+def _suspects(own: Sequence[tuple[PeerGroup, PeerComparison]]) -> Iterator[_Odd]:
     """List the places that are slower beyond chance, and may be so by what matters, but whose peers are too
     few or too unlike to call that odd.
     """
@@ -162,7 +162,7 @@ def _suspects(own: Sequence[tuple[Alike, Sisters]]) -> Iterator[_Odd]:
         yield from (_odd(test, said, int(j)) for j in np.flatnonzero(is_slow))
 
 
-def _odd(test: Alike, said: Sisters, j: int) -> _Odd:
+def _odd(test: PeerGroup, said: PeerComparison, j: int) -> _Odd:
     numbers = (float(said.estimate[j]), float(said.low[j]), float(said.high[j]))
     return _Odd(test.names[j], *numbers, test, said.least)
 

@@ -28,7 +28,7 @@ def acceptance_sheet(found: Acceptance) -> Sheet:
     return Sheet(count_words(found), "", (words("topic"), words("verdict"), words("question")), lines)
 
 
-def letter_sheet(found: Acceptance) -> Sheet:
+def acceptance_page_sheet(found: Acceptance) -> Sheet:
     """Make a line for each topic with evidence and remedy: what is not well first."""
     order = (NOT_WELL, CANNOT_TELL, WELL)
     topics = sorted(found.topics, key=lambda one: order.index(one.verdict))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from steelyard.stats.peer_outliers import compare_sisters
+from steelyard.stats.peer_outliers import compare_peers
 
 PLACES, LAUNCHES = 8, 6
 
@@ -30,7 +30,7 @@ def test_of_200_machines_without_fault_at_most_four_have_an_odd_place(kind: str)
     rng = np.random.default_rng(20)
     alarms = 0
     for machine in range(200):
-        found = compare_sisters([alike(rng, kind) for _ in range(2)], seed=machine)
+        found = compare_peers([alike(rng, kind) for _ in range(2)], seed=machine)
         alarms += any((one.p <= 0.01).any() for one in found)
     assert alarms <= 4
 
@@ -39,7 +39,7 @@ def test_a_slow_place_is_found_and_its_interval_holds_what_it_lost() -> None:
     rng = np.random.default_rng(1)
     tables = [alike(rng, "normal") for _ in range(3)]
     tables[1][:, 5] += math.log(1.12)
-    found = compare_sisters(tables)
+    found = compare_peers(tables)
     assert np.flatnonzero(found[1].p <= 0.01).tolist() == [5]
     assert found[1].low[5] < math.log(1.12) < found[1].high[5]
     assert all((one.p > 0.01).all() for one in (found[0], found[2]))
@@ -47,25 +47,25 @@ def test_a_slow_place_is_found_and_its_interval_holds_what_it_lost() -> None:
 
 def test_launches_without_any_scatter_are_no_division_by_nothing() -> None:
     table = np.zeros((LAUNCHES, PLACES))
-    assert (compare_sisters([table])[0].p == 1.0).all()
+    assert (compare_peers([table])[0].p == 1.0).all()
     table[:, 2] = 0.1
-    assert np.flatnonzero(compare_sisters([table])[0].p <= 0.01).tolist() == [2]
+    assert np.flatnonzero(compare_peers([table])[0].p <= 0.01).tolist() == [2]
 
 
 @pytest.mark.parametrize("shape", [(5, 3), (4, 8)])
 def test_few_places_or_launches_are_refused(shape: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match="4 places and 5 launches"):
-        compare_sisters([np.zeros(shape)])
+        compare_peers([np.zeros(shape)])
 
 
 def test_no_test_has_no_answer() -> None:
-    assert compare_sisters([]) == ()
+    assert compare_peers([]) == ()
 
 
 def test_places_that_differ_lastingly_differ_beyond_chance_and_are_not_odd() -> None:
     rng = np.random.default_rng(4)
     table = alike(rng, "normal") + 0.05 * rng.standard_normal(PLACES)
-    (found,) = compare_sisters([table])
+    (found,) = compare_peers([table])
     assert (found.p <= 0.01).any()
     assert not found.odd.any()
     assert found.spread == pytest.approx(0.05, rel=0.5)
@@ -76,7 +76,7 @@ def test_what_chance_may_have_done_is_not_odd_however_far_it_is() -> None:
     rng = np.random.default_rng(6)
     table = 0.01 * rng.standard_normal((LAUNCHES, PLACES))
     table[:, 2] += math.log(2.0) * np.array([1, 1, 1, 0, 0, 0])
-    (found,) = compare_sisters([table])
+    (found,) = compare_peers([table])
     assert found.p[2] > 0.01
     assert not found.odd.any()
 
@@ -85,6 +85,6 @@ def test_cores_of_equal_hosts_share_what_cores_differ_by() -> None:
     rng = np.random.default_rng(8)
     tables = [0.01 * rng.standard_normal((LAUNCHES, 4)) + 0.02 * rng.standard_normal(4) for _ in range(8)]
     tables[3][:, 1] += math.log(1.25)
-    shared = compare_sisters(tables, ["cores"] * 8)
+    shared = compare_peers(tables, ["cores"] * 8)
     assert [(test, int(j)) for test, one in enumerate(shared) for j in np.flatnonzero(one.odd)] == [(3, 1)]
     assert len({one.spread for one in shared}) == 1

@@ -1,0 +1,76 @@
+"""One name a thing, in the words of the field: what had another name before does not get it back."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import steelyard
+
+# A word of a module's name, before -> what the thing is called.
+MODULES = {
+    "alike": "peer_groups",
+    "checks": "diagnostics",
+    "few": "fast_stats",
+    "foreign": "printable",
+    "letter": "acceptance_page",
+    "made": "registry",
+    "models": "analyses",
+    "nights": "history",
+    "patient": "snapshot",
+    "plots": "pictures",
+    "sheets": "tables",
+    "sisters": "peer_outliers",
+    "standing": "hampel",
+    "swaps": "paired_permutation",
+    "theirs": "suite_tests",
+}
+# A word of a class's or function's name, before -> what it is called.
+NAMES = {
+    "alike_tests": "peer groups",
+    "letter_": "acceptance page",
+    "patient": "machine snapshot",
+    "sister": "peer",
+    "standing_out": "Hampel's outliers",
+}
+_WORD = re.compile(r"[A-Z]?[a-z0-9]+")
+
+
+def old_names(path: str, text: str) -> Iterator[str]:
+    """Old names of a module of the package, whose path is relative to it, and of what it defines."""
+    for part in Path(path).with_suffix("").parts:
+        for word in MODULES.keys() & set(_WORD.findall(part)):
+            yield f"{path}: {word} is called {MODULES[word]}"
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            for word in (word for word in NAMES if word in node.name.lower()):
+                yield f"{path}: {node.name}: {word} is called {NAMES[word]}"
+
+
+def test_no_module_class_or_function_has_an_old_name() -> None:
+    folder = Path(steelyard.__file__).parent
+    found = [
+        said
+        for path in sorted(folder.rglob("*.py"))
+        for said in old_names(path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "said"),
+    [
+        ("analyses/growth/growth_sheets.py", "", "sheets is called tables"),
+        ("nights/x.py", "", "nights is called history"),
+        ("stats/x.py", "class Sisters: ...", "sister is called peer"),
+        ("report/x.py", "class A:\n    def letter_of(self): ...", "letter_ is called acceptance page"),
+    ],
+)
+def test_an_old_name_is_found(path: str, text: str, said: str) -> None:
+    (found,) = old_names(path, text)
+    assert found.startswith(path)
+    assert found.endswith(said)

@@ -105,7 +105,7 @@ sanitized:
 	-@! command -v cmake >/dev/null 2>&1 || { cmake --preset asan && cmake --build --preset asan --parallel 2; } >/dev/null
 
 style: $(VENV)/installed-dev
-	$(BIN)/clang-format --dry-run -Werror $$(find engine tests/engine -name '*.[ch]')
+	$(BIN)/clang-format --dry-run -Werror $$(find engine examples tests/engine -name '*.[ch]')
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 

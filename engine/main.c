@@ -53,7 +53,7 @@ static void describe_limits(struct json *j)
     json_close(j, '}');
 }
 
-static int describe(const struct op *ops, size_t count)
+static int describe(const struct registry *registry)
 {
     struct json j = {0};
     json_open(&j, NULL, '{');
@@ -66,9 +66,10 @@ static int describe(const struct op *ops, size_t count)
     clock_describe(&j, team_wtime);
     sync_describe(&j);
     json_open(&j, "ops", '[');
-    for (size_t i = 0; i < count; ++i)
-        op_describe(&ops[i], &j);
+    for (size_t i = 0; i < registry->count; ++i)
+        op_describe(&registry->ops[i], &j);
     json_close(&j, ']');
+    own_describe(&registry->own, &j);
     methods_describe(&j);
     stop_rules_describe(&j);
     json_close(&j, '}');
@@ -83,35 +84,35 @@ int main(int argc, char **argv)
 {
     const int64_t began_ns = launch_now();
     struct options options = {0};
-    struct op *ops = NULL;
-    size_t count = 0;
+    struct registry registry = {0};
     binding_start();
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a rank ends with the launcher that started it */
     leftovers_watch();
     int err = opt_take(option_rows, &options, &argc, argv);
-    if (!err)
-        err = registry_ops(&ops, &count);
+    const char *command = argc > 1 ? argv[1] : "";
+    err = err ? err : registry_open(options.load, &registry);
+    if (!err && strcmp(command, "describe") != 0)
+        err = own_expect(&registry.own);
     if (err)
         return complain(&(struct team){0}, err);
     int code;
-    const char *command = argc > 1 ? argv[1] : "";
     if (strcmp(command, "run") == 0)
         code = launch_run(&(struct launch){.options = &options,
                                            .words = argc - 2,
                                            .word = argv + 2,
-                                           .ops = ops,
-                                           .op_count = count,
+                                           .ops = registry.ops,
+                                           .op_count = registry.count,
                                            .began_ns = began_ns,
                                            .complain = complain});
     else if (strcmp(command, "list") == 0)
-        code = list(ops, count);
+        code = list(registry.ops, registry.count);
     else if (strcmp(command, "describe") == 0)
-        code = describe(ops, count);
+        code = describe(&registry);
     else if (strcmp(command, "spawned") == 0 && argc == 3)
         code = registry_spawned(argv[2]);
     else
         code = usage(strcmp(command, "help") == 0 ? stdout : stderr,
                      strcmp(command, "help") == 0 ? 0 : EXIT_INPUT);
-    free(ops);
+    registry_close(&registry);
     return code;
 }

@@ -5,6 +5,7 @@
 #include "kernels/families.h"
 #include "ops/families.h"
 #if STEELYARD_MPI
+#include "ops/mpi/manage/compiled_for.h"
 #include "ops/mpi/manage/dynamic.h"
 #endif
 
@@ -78,20 +79,59 @@ static const struct op_family *const families[] = {
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
-int registry_ops(struct op **out, size_t *count)
+static size_t count_ours(void)
 {
     size_t n = 0;
     for (int f = 0; f < FAMILIES; ++f)
         n += families[f]->count;
-    struct op *ops = calloc(n, sizeof *ops), *op = ops;
+    return n;
+}
+
+/* Our ops, with room for `more`. */
+static int list_ours(size_t more, struct registry *r)
+{
+    struct op *ops = calloc(count_ours() + more, sizeof *ops), *op = ops;
     if (!ops)
-        return err_say(ERR_NOMEM, "no memory for %zu ops", n);
+        return err_say(ERR_NOMEM, "no memory for %zu ops", count_ours() + more);
     for (int f = 0; f < FAMILIES; ++f)
         for (size_t i = 0; i < families[f]->count; ++i)
             families[f]->op_at(i, op++);
-    *out = ops;
-    *count = n;
+    free(r->ops);
+    r->ops = ops;
+    r->count = count_ours();
     return 0;
+}
+
+static const char *mpi_here(void)
+{
+#if STEELYARD_MPI
+    return mpi_compiled_for();
+#else
+    return "";
+#endif
+}
+
+int registry_open(const char *load, struct registry *r)
+{
+    *r = (struct registry){0};
+    int err = list_ours(0, r);
+    err = err ? err : own_load(load, mpi_here(), r->ops, r->count, &r->own);
+    size_t more = 0;
+    for (size_t l = 0; l < r->own.count; ++l)
+        more += r->own.rows[l].count;
+    if (!err && more > 0)
+        err = list_ours(more, r);
+    for (size_t l = 0; l < r->own.count && !err; ++l)
+        for (size_t i = 0; i < r->own.rows[l].count; ++i)
+            r->ops[r->count++] = r->own.rows[l].ops[i];
+    return err;
+}
+
+void registry_close(struct registry *r)
+{
+    own_close(&r->own);
+    free(r->ops);
+    *r = (struct registry){0};
 }
 
 int registry_spawned(const char *word)

@@ -19,6 +19,9 @@ static void merge_said(void *into_bytes, const void *from_bytes, size_t bytes)
 
 int agree(const struct team *team, int mine, int *worst, char why[ERR_TEXT_MAX])
 {
+    /* The functions of a user's library may return anything: no failure may look like less than none. */
+    if (mine < 0 || mine > ERR_CLOCK)
+        mine = err_say(ERR_WRONG, "the operation returned %d, which is none of its errors", mine);
     int64_t value = mine;
     int err = team_max(team, &value);
     *worst = (int)value;

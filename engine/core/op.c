@@ -101,6 +101,8 @@ void op_describe(const struct op *op, struct json *j)
     json_string(j, "name", op->name);
     json_string(j, "family", op->family);
     json_string(j, "summary", op->summary);
+    if (op->library)
+        json_string(j, "library", op->library);
     json_string(j, "class", op_classes[op->class]);
     json_string(j, "flow", op_flows[op->flow]);
     op_kind_json(op, j);

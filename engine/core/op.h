@@ -113,6 +113,7 @@ struct op {
     char name[OP_NAME_MAX];
     char base[OP_NAME_MAX]; /* the part of their names that its forms share; "": it is the only form */
     const char *family, *summary;
+    const char *library; /* the shared library that it comes from (ops/own/own.h); NULL: it is ours */
     enum op_class class;
     enum op_role role;
     enum op_form form;

@@ -32,9 +32,10 @@ int main(void)
         {"op=self.spin ns=fast", ERR_INPUT, "ns"},
         {"op=self.empty nonsense", ERR_INPUT, "key=value"},
     };
-    struct op *ops = NULL;
-    size_t count = 0;
-    CHECK(registry_ops(&ops, &count) == 0);
+    struct registry registry;
+    CHECK(registry_open(NULL, &registry) == 0);
+    const struct op *ops = registry.ops;
+    const size_t count = registry.count;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         struct point p;
         char line[128];
@@ -60,6 +61,6 @@ int main(void)
         for (size_t k = 0; k < i; ++k)
             CHECK(strcmp(ops[i].name, ops[k].name) != 0);
     }
-    free(ops);
+    registry_close(&registry);
     return test_result();
 }

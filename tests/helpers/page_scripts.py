@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from commands import Said, Steelyard, steelyard_of
+from own_libraries import OWN_OPS, build_library
 from page_machine import added_by_the_page, allocation, at_a_site, instead, missing_mpi, on_eight_cores
 from pages import ROOT, Snippet, command_lines, page_files, snippets_of
 from steelyard import validate
@@ -25,6 +26,7 @@ _FILE_NAMED = re.compile(r"`([\w-]+\.toml)`:\s*\Z")  # the end of what stands be
 _LOOP = re.compile(r"for (\w+) in ([^;]+); do (.*); done")
 _PROGRAMS = ("steelyard", "salloc", "for")
 _PYTHON = "python"
+_LIBRARY = "./libmine.so"
 _VERDICTS = ("accept", "check", "compare")  # commands whose exit code 1 is an answer
 _SIMULATES = "validate"
 # What stands on pages for what a site has -> what this machine has.
@@ -147,6 +149,8 @@ def type_step(step: Snippet, steelyard: Steelyard, monkeypatch: pytest.MonkeyPat
     if added_by_the_page(step):  # see test_docs_contributing.py
         return None
     words, nodes = words_typed(step)
+    if any(word.startswith(_LIBRARY) for word in words):
+        build_library("cc", OWN_OPS, Path(_LIBRARY))  # as the page says, of a file that a reader has
     if name := missing_mpi(words):
         pytest.skip(f"no {name} MPI was found")
     for word in {word.rpartition(".")[2] for word in words} & _EXTRAS.keys():

@@ -16,6 +16,8 @@ from steelyard.base.files import make_folder
 from steelyard.base.ownership import check_own_folder
 from steelyard.base.plural import counted
 from steelyard.base.secret import masked_document
+from steelyard.engines.cache import digest_of
+from steelyard.engines.description import Ops
 from steelyard.launch.batch_systems import read_allocation, with_switches
 from steelyard.plan.arms import with_arms
 from steelyard.plan.host_pairs import is_of_hosts, placement_words, stand_ins
@@ -83,6 +85,26 @@ def _allocated() -> tuple[AllocatedHost, ...]:
     return take_hosts(with_switches(allocation), len(allocation.hosts), platform.node())
 
 
+def planned_ops(ops: Ops) -> dict[str, PlannedOp]:
+    """Make what readers are told of each op. Raises OSError for a library that went away meanwhile."""
+    libraries = {op.library for op in ops.all.values() if op.library is not None}
+    hashes = {library: digest_of(Path(library)).decode() for library in libraries}
+    return {
+        name: PlannedOp(
+            summary=op.summary,
+            sized=op.sized,
+            base=op.base,
+            form=op.form,
+            role=op.role,
+            layer=op.layer,
+            params=op.defaults,
+            library=op.library,
+            library_sha256=hashes.get(op.library or ""),
+        )
+        for name, op in ops.all.items()
+    }
+
+
 def open_folder(
     folder: Path,
     plan: Plan,
@@ -109,6 +131,7 @@ def open_folder(
     if (folder / "campaign.json").exists():
         campaign = read_campaign(folder)
         _check_same(folder, campaign, document, points)
+        _check_libraries(folder, campaign, ops or {})
         campaign = msgspec.structs.replace(campaign, points=_with_refined(points, campaign.points))
         here = msgspec.to_builtins(machine)
         spans = any(
@@ -225,6 +248,16 @@ def _check_same(
         f"'{folder}' holds another campaign: {'; '.join(differing[:_MOST_DIFFERENCES])}{more}. Results are "
         f"never overwritten; give --out another name, or go on there: {resumed(folder)}"
     )
+
+
+def _check_libraries(folder: Path, campaign: CampaignFile, ops: Mapping[str, PlannedOp]) -> None:
+    """Raise InputError if a library of ops is another one than when the campaign began."""
+    for name, op in campaign.ops.items():
+        if op.library_sha256 is not None and name in ops and ops[name].library_sha256 != op.library_sha256:
+            raise InputError(
+                f"'{op.library}' has changed since '{folder}' was begun, and results of two libraries are "
+                "not mixed; give --out another name, or restore the file"
+            )
 
 
 def _check_refined(folder: Path, points: Sequence[PlannedPoint]) -> None:

@@ -19,7 +19,7 @@ from steelyard.base.secret import masked
 from steelyard.base.still import Tell
 from steelyard.base.units import format_bytes, format_memory
 from steelyard.engines.build import Engine, describe, given_engine, mpi_engine, ready_mpi_engine, solo_engine
-from steelyard.engines.description import Description, Ops, ops_of
+from steelyard.engines.description import Description, Ops, load_words, ops_of
 from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
 from steelyard.engines.shmem import choose_shmem
 from steelyard.launch.batch_systems import read_allocation
@@ -28,6 +28,7 @@ from steelyard.launch.command import plan_launch
 from steelyard.launch.request import LaunchRequest
 from steelyard.plan.arms import USUAL, with_arms
 from steelyard.plan.engine_needed import clock_lacks, needs_mpi, needs_shmem
+from steelyard.plan.own_ops import check_loaded, libraries_of
 from steelyard.plan.plan import Plan
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint
 from steelyard.system.allocation import Allocation
@@ -82,6 +83,11 @@ class LaunchGroup(Struct, frozen=True):
             launcher=plan.launcher,
         )
 
+    def loads(self, ops: Ops) -> tuple[str, ...]:
+        """Make the words by which a launch of these points loads the libraries of its ops."""
+        found = (ops.all[point.op].library for point in self.points)
+        return load_words(tuple(dict.fromkeys(filter(None, found))))
+
 
 class PlannedJob(Struct, frozen=True):
     """One launch to come: its points in the order in which it measures them."""
@@ -107,7 +113,8 @@ def setup_for(
     plan = with_arms(plan)
     solo = solo_engine(tell)
     engines: dict[str | None, Engine] = {None: solo}
-    solo_description = describe(solo)
+    libraries = libraries_of(plan)
+    solo_description = describe(solo, libraries=libraries)
     not_in_solo = clock_lacks(plan, solo_description)
     syncs = [row.name for row in solo_description.sync_algorithms]
     if plan.sync is not None and plan.sync not in syncs:
@@ -120,19 +127,22 @@ def setup_for(
             if path != USUAL:
                 engine = given_engine(Path(str(path)), mpi)
                 engines[f"{mpi.name}+{engine.path}"] = engine
-                descriptions.append(describe(engine))
+                descriptions.append(describe(engine, libraries=libraries))
+                check_loaded(descriptions[-1])
                 lacks[f"{mpi.name}+{engine.path}"] = _lacks(descriptions[-1])
                 continue
             if (known := engines.get(mpi.name)) is not None and known.mpi != mpi:  # two builds of one version
                 where = mpi.prefix or Path(mpi.mpiexec).parent
                 mpi = msgspec.structs.replace(mpi, name=f"{mpi.name}@{where}")
-            stand_in = None if builds or ready_mpi_engine(mpi) else _stand_in(mpi)
+            is_itself = builds or libraries or ready_mpi_engine(mpi)  # a library of ops fits one MPI alone
+            stand_in = None if is_itself else _stand_in(mpi)
             is_built = is_built and stand_in is None
             if stand_in is not None:
                 engines[mpi.name], said = stand_in
             else:
                 engines[mpi.name] = mpi_engine(mpi, tell)
-                said = describe(engines[mpi.name])
+                said = describe(engines[mpi.name], libraries=libraries)
+            check_loaded(said)
             descriptions.append(said)
             lacks[mpi.name] = _lacks(descriptions[-1])
             if why := clock_lacks(plan, descriptions[-1]):
@@ -141,7 +151,8 @@ def setup_for(
     for choice in (plan.shmem or (None,)) if plan.shmem or needs_shmem(plan) else ():
         shmem = choose_shmem(choice)
         engines[shmem.name] = mpi_engine(shmem, tell)
-        shmems.append(describe(engines[shmem.name]))
+        shmems.append(describe(engines[shmem.name], libraries=libraries))
+        check_loaded(shmems[-1])
         lacks[shmem.name] = _lacks(shmems[-1])
         if why := clock_lacks(plan, shmems[-1]):
             raise InputError(why)

@@ -221,7 +221,8 @@ def _given(job: _Job, points: list[PlannedPoint]) -> Iterator[Hold]:
 
 
 def _command(job: _Job, engine: Engine, launch: LaunchCommand, path: Path) -> list[str]:
-    command = [*launch.argv_prefix, engine.path, "run", *launch.engine_args]
+    loads = job.planned.group.loads(job.setup.ops)
+    command = [*launch.argv_prefix, engine.path, "run", *launch.engine_args, *loads]
     command += [
         "--points",
         str(_points_file(job.folder)),

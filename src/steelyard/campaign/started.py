@@ -22,6 +22,7 @@ from steelyard.campaign.jobs import CampaignSetup
 from steelyard.engines.cache import cache_folder, kept_folder
 from steelyard.engines.mpi import find_mpis, is_place
 from steelyard.plan.arms import USUAL, with_arms
+from steelyard.plan.own_ops import libraries_of
 from steelyard.plan.plan import Plan
 from steelyard.plan.settings import words_of
 from steelyard.records.campaign_file import UNSET
@@ -53,6 +54,7 @@ def _lines(plan: Plan) -> Iterator[str]:
         if os.path.lexists(name)
     )
     yield from (_engine(path) for path in plan.arms.get("engine", ()) if path != USUAL)
+    yield from (f"library: {path}" for path in libraries_of(axes))
     if plan.stage is not None:
         yield f"copied to each host: {plan.stage}"
 

@@ -19,10 +19,12 @@ from steelyard.cli.console import say, say_json, tell, width
 from steelyard.cli.families import in_order, index_rows
 from steelyard.cli.options import JsonFlag, listed
 from steelyard.engines.build import describe, mpi_engine, ready_mpi_engine, solo_engine
-from steelyard.engines.description import Description, Op, Param
+from steelyard.engines.description import Description, NotLoaded, Op, Param
 from steelyard.engines.mpi import choose_mpi, find_mpis
 from steelyard.engines.shmem import find_shmems
 from steelyard.plan.like import known_as
+from steelyard.plan.own_ops import select_own
+from steelyard.plan.own_words import libraries_in, own_words
 from steelyard.plan.plan import nearest, read_plan
 from steelyard.plan.shipped import shipped_plans
 from steelyard.plan.suites import SUITES, Like
@@ -41,6 +43,7 @@ EXAMPLES = {
         "steelyard list mpi.reduce        its sizes, parameters and methods",
         "steelyard list 'osu_*'           what tests of other suites are here",
         "steelyard list 'mpi.i*' --mpi mpich",
+        "steelyard list ./libmine.so      operations of your own: docs/ops/own.md",
         "steelyard list epoch             a method and its parameters",
     )
 }
@@ -80,6 +83,7 @@ class Catalogue:
     tables: Mapping[str, tuple[Entry, ...]]
     mpis: tuple[str, ...]
     lacks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    refused: tuple[NotLoaded, ...] = ()
 
     def lacking(self, op: Op) -> Mapping[str, str]:
         """The MPIs without an op, with the reason; for an op without MPI, "" stands for our engine."""
@@ -88,8 +92,9 @@ class Catalogue:
 
 def list_what_there_is(options: ListOptions) -> None:
     """List ops, methods, stop rules and plans; of a single one, all parameters."""
-    catalogue, problem = read_catalogue(listed(options.mpi))
-    patterns = listed(options.patterns)
+    patterns = own_words(listed(options.patterns), Path())
+    libraries = libraries_in(patterns)
+    catalogue, problem = read_catalogue(listed(options.mpi), libraries)
     ops, tables = _chosen(catalogue, patterns)
     theirs = _theirs(patterns)
     if options.json:
@@ -124,16 +129,18 @@ def list_what_there_is(options: ListOptions) -> None:
         tell(f"no mpi.* ops: {problem}")
 
 
-def read_catalogue(mpis: Sequence[str]) -> tuple[Catalogue, str | None]:
-    """Ask the engines of those MPIs, or of the usual ones; note why no MPI was asked."""
-    solo = describe(solo_engine(tell))
+def read_catalogue(mpis: Sequence[str], libraries: Sequence[str] = ()) -> tuple[Catalogue, str | None]:
+    """Ask the engines of those MPIs, or of the usual ones, with the user's libraries; note why no MPI was
+    asked.
+    """
+    solo = describe(solo_engine(tell), libraries=libraries)
     described: dict[str, Description] = {}
     problem = None
     try:
         chosen = [choose_mpi(choice, tell) for choice in mpis or _usual()]
         ready = [] if mpis else [engine for mpi in chosen if (engine := ready_mpi_engine(mpi)) is not None]
         for engine in ready or (mpi_engine(mpi, tell) for mpi in chosen):  # nobody waits for a compiler here
-            described[engine.mpi.name if engine.mpi else ""] = describe(engine)
+            described[engine.mpi.name if engine.mpi else ""] = describe(engine, libraries=libraries)
     except SteelyardError as error:
         if mpis:
             raise
@@ -154,7 +161,8 @@ def read_catalogue(mpis: Sequence[str]) -> tuple[Catalogue, str | None]:
         PLANS: tuple(_plan_entry(name, path) for name, path in shipped_plans().items()),
     }
     known = {name: ops.get(name, op) for name, op in all_ops.items()}
-    return Catalogue(known, tables, tuple(described), lacks), problem
+    refused = tuple(no for one in (*described.values(), solo) for no in one.not_loaded)
+    return Catalogue(known, tables, tuple(described), lacks, refused), problem
 
 
 def _plan_entry(name: str, path: Path) -> Entry:
@@ -183,7 +191,8 @@ def _chosen(
     names = [*catalogue.ops, *(entry.name for rows in catalogue.tables.values() for entry in rows)]
     wanted: set[str] = set()
     for pattern in patterns:
-        found = [name for name in names if name == pattern]
+        found = select_own(pattern, catalogue.ops, catalogue.refused) or []
+        found = found or [name for name in names if name == pattern]
         found = found or [op.name for op in catalogue.ops.values() if op.family == pattern]
         found = found or [name for name in names if fnmatchcase(name, pattern) or pattern in name]
         found = found or [row.op for row in (known_as(pattern),) if row is not None]
@@ -252,7 +261,8 @@ def op_lines(catalogue: Catalogue, op: Op) -> Iterator[str]:
     methods = sorted(op.methods, key=lambda name: name != op.default_method)
     rows.append(("methods", f"{methods[0]} (default), {', '.join(methods[1:])}".rstrip(", ")))
     rows.append(("value", _VALUES.get(op.report, op.report)))
-    rows.append(("page", f"docs/reference/ops.md#{op.family}"))
+    ours = ("page", f"docs/reference/ops.md#{op.family}")
+    rows.append(ours if op.library is None else ("library", op.library))
     rows += [(f"not in {mpi or 'our engine'}", why) for mpi, why in catalogue.lacking(op).items()]
     for name, text in rows:
         yield from _wrapped(f"  {name:<9} {text}", 12)

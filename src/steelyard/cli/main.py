@@ -56,6 +56,9 @@ _COMMANDS = {
     "rerun": Command(
         "diff", "RerunOptions", "rerun", "measure a campaign again, as it was planned", measures=True
     ),
+    "op-header": Command(
+        "op_header", "NoOptions", "say_header", "the folder of steelyard/op.h, for operations of your own"
+    ),
     "validate": Command(
         "validate", "ValidateOptions", "validate", "methods against simulated truth", measures=True
     ),

@@ -29,7 +29,7 @@ from steelyard.base.private import OWNER_ALONE
 from steelyard.base.still import Tell, telling_still
 from steelyard.engines.cache import cache_folder, digest_file, digest_of, is_whole, locked_for
 from steelyard.engines.compile import Kind, build_commands, build_engine, build_seconds, read_build
-from steelyard.engines.description import Description
+from steelyard.engines.description import Description, load_words
 from steelyard.engines.headers import Header, headers_found
 from steelyard.engines.mpi import Mpi, mpi_environment, scripts_folder
 from steelyard.engines.why_not import no_compiler, no_wrapper
@@ -140,15 +140,18 @@ def engine_environment(engine: Engine, environ: Mapping[str, str] | None = None)
     return {} if engine.mpi is None else mpi_environment(engine.mpi, environ)
 
 
-def describe(engine: Engine, launcher: Sequence[str] = (), cwd: Path | None = None) -> Description:
+def describe(
+    engine: Engine, launcher: Sequence[str] = (), cwd: Path | None = None, libraries: Sequence[str] = ()
+) -> Description:
     """Ask the engine for its description: ops, params, methods, rules, clocks, and why others are missing.
 
+    With the ops of `libraries` of the user, by absolute paths: their code runs when they are loaded.
     `launcher` comes before the engine if it cannot start by itself, and is started in the folder `cwd`. It is
     not the current one, where libraries would read settings that nobody knows of. Raises MeasurementError if
     it does not start.
     """
     done = run(
-        [*launcher, engine.path, "describe"],
+        [*launcher, engine.path, "describe", *load_words(libraries)],
         env=os.environ | engine_environment(engine),
         timeout=_DESCRIBE_SECONDS,
         cwd=cwd or "/",
@@ -163,6 +166,11 @@ def describe(engine: Engine, launcher: Sequence[str] = (), cwd: Path | None = No
         raise MeasurementError(
             f"what '{engine.path} describe' printed is no description of an engine: {error}"
         ) from None
+
+
+def header_folder() -> Path:
+    """Find the folder with steelyard/op.h, for a compiler's -I."""
+    return engine_folder() / "public"
 
 
 def engine_folder() -> Path:

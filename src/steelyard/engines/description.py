@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 import msgspec
@@ -68,6 +68,7 @@ class Op(Struct, frozen=True):
     params: tuple[Param, ...]
     family: str = ""
     summary: str = ""
+    library: str | None = None  # the shared library of the user that it comes from
     flow: str | None = None
     base: str = ""  # the name that its forms share: mpi.allreduce for mpi.iallreduce
     form: str = "blocking"  # or nonblocking, persistent
@@ -162,6 +163,13 @@ class EngineLimits(Struct, frozen=True):
         )
 
 
+class NotLoaded(Struct, frozen=True):
+    """A library of ops that an engine refused, and why."""
+
+    library: str
+    why: str
+
+
 class Description(Struct, frozen=True):
     """The description of an engine."""
 
@@ -174,6 +182,7 @@ class Description(Struct, frozen=True):
     sync_algorithms: tuple[DescribedSync, ...] = ()
     build: Build = Build()
     limits: EngineLimits = EngineLimits()
+    not_loaded: tuple[NotLoaded, ...] = ()
 
 
 class Named(Protocol):
@@ -202,11 +211,17 @@ class Ops(Struct, frozen=True, dict=True):
     rules: Mapping[str, Rule]
     limits: EngineLimits = EngineLimits()
     shmem: Mapping[str, Op] = {}
+    not_loaded: tuple[NotLoaded, ...] = ()  # what no engine, or not each, could load
 
     @functools.cached_property
     def all(self) -> Mapping[str, Op]:
         """Every op once."""
         return {**self.shmem, **self.mpi, **self.solo}
+
+
+def load_words(libraries: Sequence[str]) -> tuple[str, ...]:
+    """Make the words by which an engine loads libraries of ops."""
+    return ("--load", ":".join(libraries)) if libraries else ()
 
 
 def ops_of(solo: Description, mpi: Description | None, shmem: Description | None = None) -> Ops:
@@ -219,4 +234,5 @@ def ops_of(solo: Description, mpi: Description | None, shmem: Description | None
         rules=by_name(solo.stop_rules),
         limits=functools.reduce(EngineLimits.within, (one.limits for one in others), solo.limits),
         shmem=by_name(shmem.ops) if shmem else {},
+        not_loaded=tuple(one for said in (*others, solo) for one in said.not_loaded),
     )

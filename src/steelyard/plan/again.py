@@ -97,7 +97,7 @@ def _measure(point: PlannedPoint, campaign: CampaignFile, factor: str) -> Measur
     kind, _, name = factor.partition(".")
     around = {key: point.env[word] for key, word in AROUND.items() if word in point.env and key != factor}
     return Measure(
-        ops=(point.op,),
+        ops=(planned.word(point.op) if planned else point.op,),
         bytes=(point.bytes,) if sized else None,
         ranks=(point.ranks,),
         hosts=None if point.hosts is None or (place is not None and place.hosts) else (point.hosts,),

@@ -17,6 +17,7 @@ from steelyard.base.lists import values_in
 from steelyard.base.units import parse_counts, parse_sizes, parse_value
 from steelyard.plan.host_pairs import with_hosts
 from steelyard.plan.like import find_like, known_as
+from steelyard.plan.own_words import own_words
 from steelyard.plan.plan import Measure, Plan, Value, read_plan
 from steelyard.plan.settings import read_env_words
 from steelyard.plan.shipped import shipped_plans
@@ -49,7 +50,7 @@ def asked_plan(
     first = what[0]
     named = Path(first) if first.endswith(".toml") else shipped_plans().get(first)
     if named is None:
-        ops = tuple(name for word in what for name in values_in(word, "the list"))
+        ops = own_words([name for word in what for name in values_in(word, "the list")], Path())
         _check_words(ops)
         measure = Measure(
             ops=ops,

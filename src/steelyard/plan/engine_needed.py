@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from steelyard.base.engine_kinds import SHMEM
 from steelyard.base.errors import InputError
 from steelyard.engines.description import Description, Op, by_name
+from steelyard.plan.own_ops import is_meant
+from steelyard.plan.own_words import parts_of
 from steelyard.plan.plan import Measure, Plan, nearest
 from steelyard.plan.teams import hosts_of, is_one
 
@@ -36,20 +38,28 @@ def _measure_needs_mpi(measure: Measure, known: Mapping[str, Op], cores: int) ->
     """Does the measure need an MPI? `known`: the ops of the solo engine by name."""
     if measure.engine == SHMEM or (measure.engine is None and all(map(_is_of_shmem, measure.ops))):
         return False
-    families = {name.partition(".")[0] for name in known}
-    if measure.engine == "mpi" or any(
-        pattern not in known and not _is_of_shmem(pattern) and pattern.partition(".")[0] not in families
-        for pattern in measure.ops
-    ):
+    if measure.engine == "mpi" or any(_is_unknown(pattern, known) for pattern in measure.ops):
         return True
     if max(hosts_of(measure) or (1,)) > 1:
         return True
-    chosen = {name for pattern in measure.ops for name in known if fnmatch.fnmatchcase(name, pattern)}
+    chosen = {name for pattern in measure.ops for name in known if _means(pattern, known[name])}
     if measure.ranks is None:
         return cores > 1 and any(known[name].class_ == "collective" for name in chosen)
     if is_one(measure.ranks):
         return False
     return any(known[name].class_ != "p2p" for name in chosen)
+
+
+def _means(pattern: str, op: Op) -> bool:
+    return fnmatch.fnmatchcase(op.name, pattern) or is_meant(op, pattern)
+
+
+def _is_unknown(pattern: str, known: Mapping[str, Op]) -> bool:
+    """Is a pattern of ops that the solo engine has not, nor any of their family?"""
+    if parts_of(pattern) is not None:
+        return not any(is_meant(op, pattern) for op in known.values())
+    families = {name.partition(".")[0] for name in known}
+    return pattern not in known and not _is_of_shmem(pattern) and pattern.partition(".")[0] not in families
 
 
 def clock_lacks(plan: Plan, description: Description) -> str | None:

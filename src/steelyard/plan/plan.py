@@ -21,6 +21,7 @@ from steelyard.plan.arrivals import Delays, read_arrivals
 from steelyard.plan.axis import PlanAxis, WordAxis, as_value_error, check_key
 from steelyard.plan.exclude import Exclude
 from steelyard.plan.mistakes import explained, line_of
+from steelyard.plan.own_words import own_words
 from steelyard.plan.settings import check_modules, check_stage, check_variable, check_wrappers, words_of
 from steelyard.plan.shipped import shipped_plans
 
@@ -176,6 +177,8 @@ def read_plan(path: Path, within: tuple[Path, ...] = ()) -> Plan:
         line, sentence = _explain(str(error), text, document)
         where = f"{path}, line {line}" if line else str(path)
         raise InputError(f"the plan {where}: {sentence}") from None
+    own = (msgspec.structs.replace(one, ops=own_words(one.ops, path.parent)) for one in plan.measure)
+    plan = msgspec.structs.replace(plan, measure=tuple(own))
     plan = _with_included(plan, path, (*within, path.resolve()))
     if isinstance(plan.arrivals, str):
         return msgspec.structs.replace(plan, arrivals=read_arrivals(path.parent / plan.arrivals))

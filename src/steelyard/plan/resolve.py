@@ -24,6 +24,7 @@ from steelyard.plan.axis import numbers_in, words_in
 from steelyard.plan.bounds import BoundedCase, Impossible
 from steelyard.plan.exclude import Excluded
 from steelyard.plan.host_pairs import host_placements, is_of_hosts, placement_words
+from steelyard.plan.own_ops import select_own
 from steelyard.plan.params import combined_params, fitting, no_param, param_rows, params_of
 from steelyard.plan.placement import placements_of
 from steelyard.plan.plan import Measure, Plan, Value, nearest
@@ -45,6 +46,9 @@ def select_ops(patterns: Sequence[str], ops: Ops) -> tuple[str, ...]:
     """
     chosen: dict[str, None] = {}
     for pattern in patterns:
+        if (own := select_own(pattern, ops.all, ops.not_loaded)) is not None:
+            chosen |= dict.fromkeys(own)
+            continue
         if any(letter in pattern for letter in "*?["):
             fitting = [op for name, op in ops.all.items() if fnmatch.fnmatchcase(name, pattern)]
             found = [op.name for op in fitting if op.role != FAULT]  # faults must be named exactly

@@ -110,6 +110,12 @@ class PlannedOp(Struct, frozen=True):
     role: str = CALL
     layer: str | None = None
     params: Params = {}
+    library: str | None = None  # the file of an op of the user's own; None: it is ours
+    library_sha256: str | None = None  # of that file, when the campaign began
+
+    def word(self, name: str) -> str:
+        """Write what `steelyard run` calls the op of this name: `/home/me/libmine.so:mine.sum`."""
+        return name if self.library is None else f"{self.library}:{name}"
 
 
 class PlannedMethod(Struct, frozen=True):

@@ -116,7 +116,8 @@ def alone(campaign: CampaignFile, point: PlannedPoint, mpi: JobMpi | None) -> st
         "seed": _behind(campaign.command, "--seed"),
     }
     options |= {key: value for key, normal in _DEFAULTS.items() if (value := plan.get(key, normal)) != normal}
-    return " ".join((command("run", point.op, **options), *_settings(point.env)))
+    word = planned.word(point.op) if planned else point.op
+    return " ".join((command("run", word, **options), *_settings(point.env)))
 
 
 def secrets_of(point: PlannedPoint) -> tuple[str, ...]:

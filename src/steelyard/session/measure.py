@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from steelyard.base.mpi_variables import readers
-from steelyard.campaign.folder import open_folder, topology_for
+from steelyard.campaign.folder import open_folder, planned_ops, topology_for
 from steelyard.campaign.jobs import CampaignSetup, check_launches, setup_for
 from steelyard.campaign.lock import Lock, locked
 from steelyard.campaign.run import run_campaign
@@ -23,7 +23,7 @@ from steelyard.plan.arms import with_arms
 from steelyard.plan.plan import Plan, budget_seconds
 from steelyard.plan.resolve import resolve
 from steelyard.plan.settings import unread
-from steelyard.records.campaign_file import CampaignFile, PlannedMethod, PlannedOp, PlannedPoint
+from steelyard.records.campaign_file import CampaignFile, PlannedMethod, PlannedPoint
 from steelyard.session.ahead import ImportsAhead
 from steelyard.session.design import design_of, needed, with_needed
 from steelyard.session.events import OnEvent, RoundBegins, RoundEnded, ignored, teller
@@ -177,10 +177,7 @@ def set_up(
 def _opened(folder: Path, ready: _Ready, typed: Sequence[str]) -> CampaignFile:
     """Open the folder for the campaign. Raises InputError if it holds something else."""
     setup, points = ready.setup, ready.points
-    ops = {
-        name: PlannedOp(op.summary, op.sized, op.base, op.form, op.role, op.layer, op.defaults)
-        for name, op in setup.ops.all.items()
-    }
+    ops = planned_ops(setup.ops)
     methods = {name: PlannedMethod(method.summary) for name, method in setup.ops.methods.items()}
     design = design_of(ready.plan, points)
     return open_folder(folder, ready.plan, points, ready.machine, ready.topology, ops, methods, typed, design)

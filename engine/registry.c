@@ -75,6 +75,9 @@ static const struct op_family *const families[] = {
 #if STEELYARD_SHMEM
     &shmem_rma_ops,
     &shmem_atomic_ops,
+    &shmem_coll_ops,
+    &shmem_visible_ops,
+    &shmem_alone_ops,
 #endif
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };

@@ -23,6 +23,7 @@ extern const struct op_family mpi_comm_ops, mpi_dynamic_ops, mpi_win_ops, mpi_lo
 extern const struct op_family mpi_overlap_p2p_ops, mpi_overlap_coll_ops, mpi_overlap_nbr_ops;
 
 /* In steelyard-shmem only. */
-extern const struct op_family shmem_rma_ops, shmem_atomic_ops;
+extern const struct op_family shmem_rma_ops, shmem_atomic_ops, shmem_coll_ops, shmem_visible_ops,
+    shmem_alone_ops;
 
 #endif

@@ -21,6 +21,34 @@ void shmem_ctx_putmem(shmem_ctx_t ctx, void *to, const void *from, size_t bytes,
     put(ctx, (char *)to + (bytes == SHIFTS ? 8 : 0), from, bytes, pe);
 }
 
+void shmem_barrier_all(void)
+{
+    static int calls; /* those of the start are needed */
+    if (++calls < 3)
+        ((void (*)(void))dlsym(RTLD_NEXT, "shmem_barrier_all"))();
+}
+
+void shmem_set_lock(volatile long *lock)
+{
+    (void)lock;
+}
+
+void shmem_clear_lock(volatile long *lock)
+{
+    (void)lock;
+}
+
+void shmem_long_sum_to_all(long *to, const long *from, int count, int start, int stride, int size, long *work,
+                           long *sync)
+{
+    void (*sum)(long *, const long *, int, int, int, int, long *, long *) =
+        (void (*)(long *, const long *, int, int, int, int, long *, long *))dlsym(RTLD_NEXT,
+                                                                                  "shmem_long_sum_to_all");
+    sum(to, from, count, start, stride, size, work, sync);
+    if (shmem_my_pe() == 1)
+        to[count - 1] += 1;
+}
+
 void shmem_ctx_long_atomic_add(shmem_ctx_t ctx, long *to, long value, int pe)
 {
     void (*add)(shmem_ctx_t, long *, long, int) =

@@ -48,7 +48,8 @@ def _lines(op: Op, threads: int, most: int) -> Iterator[str]:
         )
         size = f" bytes={_SIZES[case % len(_SIZES)]}" if op.sized else ""
         ranks = f"op={op.name} threads={threads}{size}{counted}{words} "
-        yield f"{ranks} method=batch reps=2 rule=fixed count=2"
+        method = "barrier" if op.class_ == "collective" else "batch reps=2"
+        yield f"{ranks} method={method} rule=fixed count=2"
 
 
 def _cases(shmem: Engine, threads: int, most: int) -> list[str]:
@@ -91,6 +92,18 @@ def test_methods_line_up_ranks_of_openshmem(shmem: Engine, tmp_path: Path, ranks
     assert launch.shmem.thread_level in ("single", "multiple")
 
 
+def test_collectives_start_together(shmem: Engine, tmp_path: Path) -> None:
+    """By the clocks that are synchronised with the team's own messages."""
+    cases = (("barrier_all", "epoch"), ("broadcast", "epoch"), ("broadcast", "ack"), ("sum_to_all", "epoch"))
+    sized = {"barrier_all": ""}
+    lines = [
+        f"op=shmem.{name} method={method} rule=fixed count=20{sized.get(name, ' bytes=64')}"
+        for name, method in cases
+    ]
+    records = measure(shmem, 2, 1, lines, tmp_path / "x.jsonl")
+    all_are_right(lines, ends_of(records, len(lines)))
+
+
 def test_faults_are_named(shmem: Engine, tmp_path: Path) -> None:
     """Those of tests/data/shmem_faults.c; a put of another size is right."""
     words = {
@@ -98,8 +111,11 @@ def test_faults_are_named(shmem: Engine, tmp_path: Path) -> None:
         "shmem.put bytes=101": "wrong: rank 1: byte 0 of block 0 from rank 0 is 0xa5",
         "shmem.put bytes=102": "wrong: rank 1: byte 0 of block 0 from rank 0 is 0xa5",
         "shmem.atomic_add calls=7": "wrong: rank 1: the number is 0x",
+        "shmem.barrier_all": "wrong: rank 1: this rank left before rank 0 had come",
+        "shmem.sum_to_all bytes=104": "wrong: rank 1: element 12 of the answer is ",
+        "shmem.lock": "wrong: rank 0: under the lock ",
     }
-    lines = [f"op={line} method=batch reps=2 rule=fixed count=2" for line in (*words, "shmem.put bytes=103")]
+    lines = [f"op={line} method=barrier rule=fixed count=2" for line in (*words, "shmem.put bytes=103")]
     before = ("env", f"LD_PRELOAD={build_preloaded(shmem, _FAULTS, tmp_path)}")
     *wrong, right = ends_of(measure(shmem, 2, 1, lines, tmp_path / "x.jsonl", before), len(lines))
     for end, sentence in zip(wrong, words.values(), strict=True):

@@ -1,0 +1,172 @@
+/* shmem.quiet, shmem.lock, ...: calls of OpenSHMEM that move nothing, or only to keep order. */
+#define _GNU_SOURCE
+#include "ops/families.h"
+
+#include "base/err.h"
+#include "ops/shmem/job.h"
+#include "team/team_shmem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+    LOCKED_TIMES = 4, /* by each rank, in a check */
+    LOCKED_NS = 1000000,
+};
+
+struct alone;
+
+struct alone_row {
+    const char *name, *summary;
+    void (*calls)(struct alone *s, int64_t reps);
+    int (*check)(struct alone *s);
+    enum op_class class;
+    const char *default_bytes;
+};
+
+struct alone {
+    const struct alone_row *row;
+    const struct team *team;
+    size_t bytes;
+    long *lock, *count; /* symmetric: the lock, and what is counted under it on rank 0 */
+    int failed;         /* calls that were refused */
+};
+
+/* ---- the calls, each `reps` times ---- */
+
+static void quiet(struct alone *s, int64_t reps)
+{
+    (void)s;
+    for (int64_t i = 0; i < reps; ++i)
+        shmem_quiet();
+}
+
+static void fence(struct alone *s, int64_t reps)
+{
+    (void)s;
+    for (int64_t i = 0; i < reps; ++i)
+        shmem_fence();
+}
+
+static void ctx(struct alone *s, int64_t reps)
+{
+    for (int64_t i = 0; i < reps; ++i) {
+        shmem_ctx_t made;
+        if (shmem_ctx_create(0, &made) == 0)
+            shmem_ctx_destroy(made);
+        else
+            ++s->failed;
+    }
+}
+
+static void lock(struct alone *s, int64_t reps)
+{
+    for (int64_t i = 0; i < reps; ++i) {
+        shmem_set_lock(s->lock);
+        shmem_clear_lock(s->lock);
+    }
+}
+
+static void allocate(struct alone *s, int64_t reps)
+{
+    for (int64_t i = 0; i < reps; ++i) {
+        void *memory = shmem_malloc(s->bytes);
+        if (memory)
+            shmem_free(memory);
+        else
+            ++s->failed;
+    }
+}
+
+/* ---- checks ---- */
+
+static int none_failed(struct alone *s)
+{
+    s->row->calls(s, 1);
+    return s->failed == 0 ? 0
+                          : err_say(ERR_WRONG, "%d of the calls of %s were refused", s->failed, s->row->name);
+}
+
+/* Under a lock each rank reads a number, and writes it one larger; none may be lost. */
+static int none_lost(struct alone *s)
+{
+    *s->count = 0;
+    int err = team_barrier(s->team);
+    for (int i = 0; i < LOCKED_TIMES && !err; ++i) {
+        shmem_set_lock(s->lock);
+        const long before = shmem_long_g(s->count, 0);
+        nanosleep(&(struct timespec){.tv_nsec = LOCKED_NS}, NULL); /* others would come now */
+        shmem_long_p(s->count, before + 1, 0);
+        shmem_quiet();
+        shmem_clear_lock(s->lock);
+    }
+    err = err ? err : team_barrier(s->team);
+    const long all = (long)LOCKED_TIMES * s->team->size, is = shmem_long_g(s->count, 0);
+    const int met = err ? err : team_barrier(s->team);
+    return met || is == all ? met
+                            : err_say(ERR_WRONG, "under the lock %ld was counted, should be %ld", is, all);
+}
+
+/* ---- rows ---- */
+
+static const struct alone_row rows[] = {
+    {"shmem.quiet", "shmem_quiet with nothing to complete", quiet, none_failed, OP_LOCAL, NULL},
+    {"shmem.fence", "shmem_fence with nothing to order", fence, none_failed, OP_LOCAL, NULL},
+    {"shmem.ctx", "shmem_ctx_create and shmem_ctx_destroy", ctx, none_failed, OP_LOCAL, NULL},
+    {"shmem.lock", "shmem_set_lock and shmem_clear_lock of one lock by all ranks", lock, none_lost,
+     OP_COLLECTIVE, NULL},
+    {"shmem.malloc", "shmem_malloc and shmem_free, in each of which all ranks meet", allocate, none_failed,
+     OP_COLLECTIVE, "8..4Mi"},
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+static int run(void *state, int64_t reps)
+{
+    struct alone *s = state;
+    s->row->calls(s, reps);
+    return 0;
+}
+
+static int verify(void *state)
+{
+    struct alone *s = state;
+    return s->row->check(s);
+}
+
+static int setup(const struct op_env *env, void **state)
+{
+    void *memory = NULL;
+    int err = team_symmetric(env->team, (size_t)2 * SHMEM_LINE, &memory);
+    struct alone *s = err ? NULL : calloc(1, sizeof *s);
+    if (!err && !s)
+        err = err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
+    if (err)
+        return err;
+    *s = (struct alone){.row = env->op->row, .team = env->team, .bytes = env->bytes, .lock = memory};
+    s->count = s->lock + SHMEM_LINE / sizeof(long);
+    *s->lock = 0;
+    *state = s;
+    return 0;
+}
+
+static void op_at(size_t i, struct op *op)
+{
+    const struct alone_row *row = &rows[i];
+    *op = (struct op){.family = "openshmem calls",
+                      .summary = row->summary,
+                      .class = row->class,
+                      .role = ROLE_CALL,
+                      .flow = row->class == OP_COLLECTIVE ? FLOW_ALL : FLOW_NONE,
+                      .report = OP_SLOWEST,
+                      .parts = 1,
+                      .default_bytes = row->default_bytes,
+                      .row = row,
+                      .setup = setup,
+                      .run = run,
+                      .verify = verify,
+                      .teardown = free};
+    snprintf(op->name, sizeof op->name, "%s", row->name);
+}
+
+const struct op_family shmem_alone_ops = {.count = ROWS, .op_at = op_at};

@@ -16,17 +16,17 @@ from typing import Any
 import pytest
 
 from advice import FOLDER, Advice, launches, named_by_tests, noted, places, raising, sources, types
-from commands import Said
+from commands import FIXED, Said
 from scripts import script
 from steelyard.base.errors import InputError, StoppedError
 from steelyard.campaign import lock
-from steelyard.cli import run
 from steelyard.judges.accept import answers
 from steelyard.judges.accept import measurement as weighed
 from steelyard.judges.accept.criterion import Candidate
 from steelyard.records.campaign_file import read_campaign
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
+from steelyard.session import measure as rounds
 
 
 def test_each_place_that_composes_a_command_has_a_test() -> None:
@@ -39,12 +39,12 @@ def test_each_place_that_composes_a_command_has_a_test() -> None:
 @types("diagnostics/results/launches.py: one_launch", "diagnostics/results/launches.py: few_launches")
 def test_launches_are_added(advice: Advice) -> None:
     advice.measure()
-    said = advice.steelyard("show", FOLDER)
+    one = noted("one-launch")
     assert advice.steelyard("run", "--out", FOLDER, "--launches", "2").code == 0
     few = noted("few-launches")
     assert advice.type("diagnostics/results/launches.py: few_launches", few).code == 0
     assert launches() == [10, 10]
-    advice.type("diagnostics/results/launches.py: one_launch", said)
+    advice.type("diagnostics/results/launches.py: one_launch", one)
 
 
 @types("judges/accept/measurement.py: Weighed")
@@ -144,10 +144,12 @@ def test_what_a_time_budget_left_out_is_measured(advice: Advice) -> None:
     assert sum(launches()) > before
 
 
-@types("cli/refine.py: measure_rounds")
+@types("session/refine.py: measure_rounds")
 def test_what_a_time_budget_left_of_refining_is_measured(advice: Advice) -> None:
-    said = advice.measure("--refine", "--time-budget", "1ms", code=0)
-    again = advice.type("cli/refine.py: measure_rounds", said, more="--time-budget 9s")
+    sized = ("mem.copy", "--bytes", "8,64", *FIXED, "--out", FOLDER)
+    said = advice.steelyard("run", *sized, "--refine", "--time-budget", "1ms")
+    assert said.code == 0, said.err
+    again = advice.type("session/refine.py: measure_rounds", said, more="--time-budget 9s")
     assert again.code == 0
     assert "refining: a change is seen in a series of" in again.err
 
@@ -213,7 +215,7 @@ def test_what_failed_is_measured_alone_with_all_that_the_run_had(
 @types("cli/run.py: measure_and_show")
 def test_a_run_that_was_stopped_goes_on(advice: Advice, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as stopped:
-        stopped.setattr(run, "measure_rounds", raising(KeyboardInterrupt))
+        stopped.setattr(rounds, "measure_rounds", raising(KeyboardInterrupt))
         said = advice.measure(code=StoppedError.exit_code)
     assert advice.type("cli/run.py: measure_and_show", said).code == 0
     assert launches() == [1, 1]
@@ -225,7 +227,7 @@ def test_a_run_goes_on_when_it_can_write(
     advice: Advice, monkeypatch: pytest.MonkeyPatch, number: int, code: int
 ) -> None:
     with monkeypatch.context() as full:
-        full.setattr(run, "measure_rounds", raising(OSError(number, os.strerror(number))))
+        full.setattr(rounds, "measure_rounds", raising(OSError(number, os.strerror(number))))
         said = advice.measure(code=code)
     assert advice.type("cli/main.py: main", said).code == 0
     assert launches() == [1, 1]
@@ -282,7 +284,7 @@ def test_a_folder_that_was_moved_goes_on_where_it_was(
         raise InputError("records cannot be read")
 
     with monkeypatch.context() as moved:
-        moved.setattr(run, "measure_rounds", move)
+        moved.setattr(rounds, "measure_rounds", move)
         said = advice.measure(code=3)
     shutil.rmtree(FOLDER, ignore_errors=True)
     Path("elsewhere").rename(FOLDER)

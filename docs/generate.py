@@ -3,6 +3,8 @@
 `{ steelyard-mpi describe; steelyard-shmem describe; } | .venv/bin/python docs/generate.py`
 """
 
+import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,11 +12,14 @@ from pathlib import Path
 
 import msgspec
 
+import steelyard
 from steelyard.base.product import MOST_TEST_CASES
 from steelyard.campaign.jobs import MOST_MEASUREMENTS
 from steelyard.cli.manual import shared_files
 from steelyard.cli.page import with_options
 from steelyard.engines.description import Description, Method, Op, Param, Rule
+from steelyard.export.schemas import SCHEMAS
+from steelyard.export.table import TABLE_COLUMNS, key_of_column, unit_of
 from steelyard.plan.like import like_page
 from steelyard.plan.plan import MOST_LAUNCHES
 
@@ -34,6 +39,20 @@ The size of an op is the size of one message; the size of a collective is that o
 per operation. A name in a column *for* stands for all forms of that op in the family. The words are explained
 in the [glossary](../glossary.md). `steelyard list` says which ops your MPI cannot run, and why.
 """
+COLUMNS_HEAD = """# Columns of steelyard.load
+
+`docs/generate.py` makes this page from the columns and from [results](results.md).
+
+`steelyard.load(folders, rows=...)` always has these columns, also where a run has no results yet. Each
+parameter that a plan sets or in which rows of an op differ is a further column, `param_NAME`, of numbers or
+words. A type is one of polars; null is a number that is not there. What is nested in results.json is words,
+as in results.csv."""
+OWN_MEANINGS = {
+    "folder": "the results folder, as it was given",
+    "sample": "number of the sample in the launch, from 0, in the order taken",
+    "value_ns": "the sample: time per operation, the cost of the clock subtracted",
+}
+SCHEMA_FOLDER = Path(steelyard.__file__).parent / "schemas"
 LIMITS_HEAD = f"""What an engine can hold on any machine: `limits` of `describe`. More is refused before
 anything starts, wherever it comes from. Parameters have limits of their own, above. A plan has at most
 {MOST_LAUNCHES} launches and {MOST_TEST_CASES} test cases, and a campaign {MOST_MEASUREMENTS} measurements,
@@ -81,6 +100,30 @@ def merged(engines: Sequence[Description]) -> Description:
     for one in engines:
         ops |= {op.name: op for op in one.ops if op.name not in ops}
     return msgspec.structs.replace(engines[0], ops=tuple(ops.values()))
+
+
+def columns_page() -> str:
+    """The page of the columns of `steelyard.load`; what they mean is taken from the page of results."""
+    meanings = key_meanings((PAGE.with_name("results.md")).read_text(encoding="utf-8"))
+    lines = [COLUMNS_HEAD]
+    for rows, columns in TABLE_COLUMNS.items():
+        lines.append(f'\n## rows="{rows}"\n')
+        cells = [
+            (f"`{name}`", type_, unit_of(name), OWN_MEANINGS.get(name) or meanings[key_of_column(name)])
+            for name, type_ in columns().items()
+        ]
+        lines += table(("column", "type", "unit", "meaning"), cells)
+    return "\n".join(lines) + "\n"
+
+
+def key_meanings(page: str) -> dict[str, str]:
+    """What a page says of each key: of several in a line the same."""
+    found: dict[str, str] = {}
+    for line in page.splitlines():
+        if match := re.match(r"\| ((?:`\w+`(?:, )?)+) \| (.*) \|$", line):
+            for key in re.findall(r"\w+", match[1]):
+                found.setdefault(key, match[2].replace("\\|", "|"))
+    return found
 
 
 def op_rows(ops: Sequence[Op]) -> list[tuple[str, ...]]:
@@ -155,6 +198,10 @@ if __name__ == "__main__":
     description = merged(msgspec.json.Decoder(Description).decode_lines(sys.stdin.buffer.read()))
     PAGE.write_text(page(description), encoding="utf-8")
     PAGE.with_name("like.md").write_text(like_page(), encoding="utf-8")
+    PAGE.with_name("columns.md").write_text(columns_page(), encoding="utf-8")
+    for name, schema in SCHEMAS.items():
+        text = json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
+        (SCHEMA_FOLDER / f"{name}.schema.json").write_text(text, encoding="utf-8")
     cli = PAGE.with_name("cli.md")
     cli.write_text(with_options(cli.read_text(encoding="utf-8")), encoding="utf-8")
     for name, text in shared_files().items():

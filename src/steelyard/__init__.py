@@ -84,7 +84,7 @@ def load(folders: str | Path | Sequence[str | Path], rows: str = "cases") -> pol
 
     `rows`: "cases", a row for each test case and MPI, over all launches; "launches", one for each launch of
     them; "samples", one for each sample, in ns per operation, in the order taken. The columns are always the
-    same but for those of parameters, `param_NAME`: docs/reference/python.md has them with their units.
+    same but for those of parameters, `param_NAME`: docs/reference/columns.md has them with their units.
 
     Raises InputError for a folder that is none or damaged, for other `rows`, and where polars is missing
     (`pip install 'steelyard[table]'`).

@@ -81,3 +81,14 @@ def test_ops_that_only_another_engine_has_follow(generate: ModuleType) -> None:
     first = Description("mpi", "1", (_op("a"), _op("b", size="8")), (), ())
     merged = generate.merged([first, Description("shmem", "1", (_op("b"), _op("c")), (), ())])
     assert [(op.name, op.sized) for op in merged.ops] == [("a", False), ("b", True), ("c", False)]
+
+
+def test_the_page_of_columns_has_those_of_today(generate: ModuleType) -> None:
+    assert generate.PAGE.with_name("columns.md").read_text(encoding="utf-8") == generate.columns_page()
+
+
+def test_what_a_key_means_is_read_from_its_line(generate: ModuleType) -> None:
+    page = (
+        "| key | meaning |\n| --- | --- |\n| `a`, `b_low` | both \\| none |\n| `a` | later |\ntext `c` | no |"
+    )
+    assert generate.key_meanings(page) == {"a": "both | none", "b_low": "both | none"}

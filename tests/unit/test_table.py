@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import shlex
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from steelyard.base.errors import InputError
 from steelyard.export.exported import Export, ExportedFolder
 from steelyard.export.flat import flat
 from steelyard.export.formats import FORMATS
-from steelyard.export.table import with_unit
+from steelyard.export.table import TABLE_COLUMNS, unit_of, with_unit
 from steelyard.records.command_line import installing
 from steelyard.results.rows import results
 
@@ -77,6 +78,25 @@ def test_a_row_for_each_launch_and_for_each_sample(pl: Any, folder: Path) -> Non
     assert counts["len"].sum() == sum(row.count for row in results(folder))
     medians = samples.filter(point=2).group_by("launch").agg(pl.col("value_ns").median())
     assert medians["value_ns"].to_list() == pytest.approx([5e3] * _LAUNCHES, rel=0.05)
+
+
+@pytest.mark.parametrize("rows", TABLE_COLUMNS)
+def test_a_run_without_results_has_the_same_columns(pl: Any, folder: Path, tmp_path: Path, rows: str) -> None:
+    empty = shutil.copytree(folder, tmp_path / "empty")
+    for path in (empty / "records").iterdir():
+        path.unlink()
+    table = steelyard.load(empty, rows)
+    own = {name: type_ for name, type_ in table.schema.items() if not name.startswith("param_")}
+    assert own == {name: getattr(pl, type_) for name, type_ in TABLE_COLUMNS[rows]().items()}
+    assert own.items() <= dict(steelyard.load(folder, rows).schema).items()
+
+
+def test_each_column_says_its_unit() -> None:
+    """As a page of Python: the unit of a time, a size, a rate; none of a word or a share."""
+    units = {name: unit_of(name) for columns in TABLE_COLUMNS.values() for name in columns()}
+    known = {"time_ns": "ns", "bytes": "bytes", "bandwidth_bytes_per_s": "bytes/s", "mops": "10⁶/s"}
+    known |= {"op": "", "slow_share": "", "tsc_hz": "Hz", "value_ns": "ns", "ranks": ""}
+    assert {name: units[name] for name in known} == known
 
 
 def test_parquet_is_the_table(pl: Any, folder: Path) -> None:

@@ -45,6 +45,17 @@ _NS = (
     ),
 )
 _OTHER_UNITS = {"bandwidth": "bytes_per_s"}
+_UNITS = (  # endings of columns, the longest first
+    ("bytes_per_s", "bytes/s"),
+    ("_bytes", "bytes"),
+    ("_seconds", "s"),
+    ("mops_low", "10⁶/s"),
+    ("mops_high", "10⁶/s"),
+    ("mops", "10⁶/s"),
+    ("bytes", "bytes"),
+    ("_hz", "Hz"),
+    ("_ns", "ns"),
+)
 _LEFT_OUT = ("unit", "params", "imb")  # in names; in columns of their own; as `osu`
 _KEYS = ("op", "bytes", "ranks", "threads", "mpi", "method", "placement")
 _PARAM = "param_"  # columns of parameters
@@ -83,15 +94,14 @@ def parquet(what: Export) -> bytes:
 
 def case_table(folders: Sequence[ExportedFolder]) -> polars.DataFrame:
     """A row for each test case and MPI: the columns of results.csv, and one for each parameter that tells."""
-    shown = [name for name in columns() if name not in _LEFT_OUT]
+    shown = set(_shown())
     lines = [
         {"folder": visible(str(one.folder)), **_params(row, one.rows)}
         | {with_unit(name): value for name, value in flat(row).items() if name in shown}
         for one in folders
         for row in one.rows
     ]
-    types = {with_unit(name): _TYPE_OF[name] for name in shown}
-    return _frame(lines, {"folder": "String", **types, **_param_types(lines)})
+    return _frame(lines, {**case_columns(), **_param_types(lines)})
 
 
 def launch_table(folders: Sequence[ExportedFolder]) -> polars.DataFrame:
@@ -102,9 +112,7 @@ def launch_table(folders: Sequence[ExportedFolder]) -> polars.DataFrame:
         for row in one.rows
         for told in map(msgspec.structs.asdict, row.launches)
     ]
-    types = {with_unit(field.name): _type(field.type) for field in msgspec.structs.fields(RowLaunch)}
-    keys = {"folder": "String", "point": "Int64", **{name: _TYPE_OF[name] for name in _KEYS}}
-    return _frame(lines, {**keys, **_param_types(lines), **types})
+    return _frame(lines, {**_key_columns(), **_param_types(lines), **launch_columns()})
 
 
 def sample_table(read: Sequence[tuple[Measured, ExportedFolder]]) -> polars.DataFrame:
@@ -123,8 +131,42 @@ def sample_table(read: Sequence[tuple[Measured, ExportedFolder]]) -> polars.Data
                 ]
                 samples = pl.DataFrame({"value_ns": launch.values}).with_row_index("sample")
                 found.append(samples.select(*same, pl.all()))
-    frame: polars.DataFrame = pl.concat(found, how="diagonal_relaxed") if found else pl.DataFrame()
+    params = _param_types([_keys(one.folder, row, one.rows) for _, one in read for row in one.rows])
+    empty = _frame([], {**_key_columns(), **params, **sample_columns()})
+    frame: polars.DataFrame = pl.concat([empty, *found], how="diagonal_relaxed")
     return frame
+
+
+def _shown() -> list[str]:
+    return [name for name in columns() if name not in _LEFT_OUT]
+
+
+def _key_columns() -> dict[str, str]:
+    return {"folder": "String", "point": "Int64", **{name: _TYPE_OF[name] for name in _KEYS}}
+
+
+def case_columns() -> dict[str, str]:
+    """The columns of test cases but those of parameters, and their types."""
+    return {"folder": "String", **{with_unit(name): _TYPE_OF[name] for name in _shown()}}
+
+
+def launch_columns() -> dict[str, str]:
+    """The columns of launches but those of parameters, and their types."""
+    fields = msgspec.structs.fields(RowLaunch)
+    return {**_key_columns(), **{with_unit(field.name): _type(field.type) for field in fields}}
+
+
+def sample_columns() -> dict[str, str]:
+    """The columns of samples but those of parameters, and their types."""
+    return {**_key_columns(), "launch": "Int64", "sample": "UInt32", "value_ns": "Float64"}
+
+
+# `rows` of `steelyard.load` -> the columns that its table always has.
+TABLE_COLUMNS: Mapping[str, Callable[[], dict[str, str]]] = {
+    "cases": case_columns,
+    "launches": launch_columns,
+    "samples": sample_columns,
+}
 
 
 _TABLES: Mapping[str, Callable[[Sequence[tuple[Measured, ExportedFolder]]], polars.DataFrame]] = {
@@ -138,6 +180,16 @@ def with_unit(name: str) -> str:
     """The name of a column with its unit: `median_ns`."""
     unit = "ns" if name in _NS else _OTHER_UNITS.get(name)
     return f"{name}_{unit}" if unit else name
+
+
+def key_of_column(column: str) -> str:
+    """The key of results.json that a column has."""
+    return next((name for name in (*_NS, *_OTHER_UNITS) if with_unit(name) == column), column)
+
+
+def unit_of(column: str) -> str:
+    """The unit of a column by its name; empty for what has none."""
+    return next((unit for ending, unit in _UNITS if column.endswith(ending)), "")
 
 
 def _keys(folder: Path, row: Row, among: Sequence[Row]) -> dict[str, Any]:

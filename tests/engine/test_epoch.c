@@ -21,15 +21,28 @@ static int run_nothing(void *state, int64_t reps)
     return 0;
 }
 
-static void check_block(const struct method *method, struct bench *bench, struct fake_clock *fake, int late)
+/* When samples of a block are planned to start, from `first_ns` on: window by window, or anywhere in each
+ * other window. Returns where in its window the first starts. */
+static int64_t check_block(const struct method *method, struct bench *bench, struct fake_clock *fake,
+                           int late)
 {
+    const bool is_epoch = method == &method_epoch;
+    const int64_t width_ns = bench->window_ns, first_ns = fake->now + 2 * fake->cost + width_ns;
+    int64_t first_after_ns = 0;
+    int in_first_half = 0;
     for (int i = 0; i < SAMPLES; ++i) {
         struct observation o = {0};
         if (i == SAMPLES - late)
-            fake->now += 4 * SAMPLES * bench->window_ns; /* beyond the block's last start */
+            fake->now += 4 * SAMPLES * width_ns; /* beyond the block's last start */
         CHECK(method->observe(bench, &o) == 0 && o.late == (i >= SAMPLES - late));
+        const int64_t after_ns = o.target_ns - first_ns - (is_epoch ? 2 : 1) * i * width_ns;
+        CHECK(is_epoch ? after_ns >= 0 && after_ns < width_ns : after_ns == 0);
+        in_first_half += after_ns < width_ns / 2;
+        first_after_ns = i == 0 ? after_ns : first_after_ns;
     }
+    CHECK(!is_epoch || (in_first_half > SAMPLES / 4 && in_first_half < 3 * SAMPLES / 4));
     CHECK(method->open(bench) == 0);
+    return first_after_ns;
 }
 
 static void check_steps(const struct method *method, const struct step *steps)
@@ -45,14 +58,45 @@ static void check_steps(const struct method *method, const struct step *steps)
                           .sync = &sync,
                           .params = params,
                           .brief = true,
+                          .reps = 7, /* of the test case before */
+                          .lead_in = 7,
                           .own = calloc(1, method->size)};
     CHECK(method->begin(&bench) == 0 && bench.window_ns == LEAST_NS && method->open(&bench) == 0);
+    CHECK(bench.reps == 1 && bench.lead_in == 0 && bench.warm_up_reps >= 20);
+    int64_t after_ns = -1;
     for (int64_t before = LEAST_NS; steps->count > 0; before = steps++->width_ns)
         for (int i = 1; i <= steps->count; ++i) {
-            check_block(method, &bench, &fake, steps->late);
+            const int64_t last_ns = after_ns;
+            after_ns = check_block(method, &bench, &fake, steps->late);
+            CHECK(method != &method_epoch ||
+                  after_ns != last_ns); /* each block has random numbers of its own */
             const int64_t expected = i < steps->count ? before : steps->width_ns;
             CHECK(llabs(bench.window_ns - expected) <= 1); /* widths are whole ns */
         }
+    free(bench.own);
+}
+
+static int run_slowly(void *state, int64_t reps)
+{
+    ((struct fake_clock *)state)->now += 1000 * reps;
+    return 0;
+}
+
+/* A little more than twice a call of 1000 ns and the three readings around it. */
+static void check_width(const struct method *method)
+{
+    const double params[] = {0, CACHE_WARM};
+    const struct op op = {.run = run_slowly};
+    struct fake_clock fake = fake_clock(20, 10);
+    struct team team = {.size = 1};
+    struct bench bench = {.op = &op,
+                          .state = &fake,
+                          .team = &team,
+                          .clock = &fake.clock,
+                          .params = params,
+                          .brief = true,
+                          .own = calloc(1, method->size)};
+    CHECK(method->begin(&bench) == 0 && bench.window_ns == 2 * (1000 + 3 * 20) + 2000);
     free(bench.own);
 }
 
@@ -73,5 +117,7 @@ int main(void)
         check_steps(&method_epoch, cases[i]);
         check_steps(&method_window, cases[i]);
     }
+    check_width(&method_epoch);
+    check_width(&method_window);
     return test_result();
 }

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from steelyard.records.parts import WatchedPath
-from steelyard.records.schema import Point
-from steelyard.results.durations import Durations, Stamps, durations
+from steelyard.records.schema import Point, Sync
+from steelyard.results.durations import Durations, Stamps, durations, on_reference
 from steelyard.stats.arrays import FloatArray
 
 _NONE = np.empty((2, 0))
@@ -61,7 +61,7 @@ def test_on_clocks_of_their_own_the_longest_duration_counts() -> None:
 
 
 def test_calls_back_to_back_are_a_lower_bound() -> None:
-    low = np.zeros((2, 1)), np.array([[320.0], [410.0]])
+    low = np.array([[700.0], [100.0]]), np.array([[1020.0], [510.0]])
     found = of("slowest", [[0], [0]], [[120], [140]], low=low, low_reps=4)
     assert found.low is not None
     assert (found.values.tolist(), found.low.tolist()) == ([100], [90])
@@ -77,8 +77,24 @@ def test_the_duration_of_the_root_is_without_what_the_observer_takes(
     assert (found.values.tolist(), found.paid.tolist()) == ([value], [20])
 
 
-def test_a_message_lasts_from_the_one_side_to_the_other() -> None:
+@pytest.mark.parametrize("partners", [(1, 0), None])
+def test_a_message_lasts_from_the_one_side_to_the_other(partners: tuple[int, ...] | None) -> None:
     """There and back: half of both readings is the message's."""
-    found = of("message", [[0, 0], [0, 0]], [[1000, 1900], [1500, 1600]], partners=(1, 0))
+    found = of("message", [[0, 0], [0, 0]], [[1000, 1900], [1500, 1600]], partners=partners)
     assert found.values.tolist() == [465, 265]
     assert (found.paid.tolist(), found.slowest.tolist()) == ([35], [1, 0])
+
+
+def sync_of(at_ns: int, offset_ns: float) -> Sync:
+    """Rank 0 is the reference; rank 1 is ahead of it, and drifts by 2 ppm."""
+    return Sync(
+        index=0, algorithm="tree", domains=2, at_ns=(at_ns, at_ns), offset_ns=(0.0, offset_ns),
+        drift_ppm=(0.0, 2.0), error_ns=(10.0, 20.0), bound_ns=(10.0, 30.0), cost_ns=1000,
+    )  # fmt: skip
+
+
+def test_offsets_are_interpolated_and_with_one_synchronisation_its_drift_is_used() -> None:
+    before, after = sync_of(1_000_000, 100.0), sync_of(5_000_000, 140.0)
+    stamps = np.array([[2e6, 4e6], [2e6, 4e6]])
+    assert on_reference(stamps, before, after).tolist() == [[2e6, 4e6], [2e6 - 110, 4e6 - 130]]
+    assert on_reference(stamps, before, before).tolist() == [[2e6, 4e6], [2e6 - 102, 4e6 - 106]]

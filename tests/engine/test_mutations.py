@@ -19,7 +19,6 @@ from mutations import ROOT, Mutant, is_noticed, mutants, mutants_of
 _PARTS = {
     "engine/methods/epoch.c": ("test_epoch", "test_run"),
     "src/steelyard/results/durations.py": ("tests/unit/test_durations.py", "tests/unit/test_results.py"),
-    "src/steelyard/stats/modes.py": ("tests/unit/test_stats_modes.py",),
 }
 _SOME = 30  # of a part
 _MOST_LEFT = 0.05  # of a part's changes: those that a test could notice and none does

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from cbuild import library_of_tests
 from further import further
 from mutations import ROOT, Mutant, is_noticed, mutants, mutants_of
 
@@ -36,6 +37,8 @@ def _name(mutant: Mutant) -> str:
 
 @pytest.mark.parametrize(("path", "tests"), [further(*part) for part in _PARTS.items()], ids=list(_PARTS))
 def test_a_change_is_noticed_or_judged(path: str, tests: tuple[str, ...], tmp_path: Path) -> None:
+    if path.endswith(".c"):
+        library_of_tests()  # or it says what builds the tests in C
     tried = mutants(path)
     if os.environ.get("STEELYARD_MUTATIONS") != "all":
         tried = random.Random(33).sample(tried, min(_SOME, len(tried)))

@@ -9,7 +9,7 @@ import os
 import pkgutil
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,8 @@ import steelyard as steelyard_package
 from pages import Snippet, snippets, words_of
 from points import describe as describe_once
 from scripts import script
-from steelyard.engines.build import describe
+from steelyard.engines.build import Engine, describe
+from steelyard.engines.description import Description
 from steelyard.engines.mpi import find_mpis
 from steelyard.system.machine import Machine, read_machine
 from steelyard.system.topology import Cpu, Topology, read_topology
@@ -51,10 +52,14 @@ def instead(monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any], other
                     monkeypatch.setattr(module, name, other)
 
 
+def _describe(engine: Engine, libraries: Sequence[str] = ()) -> Description:
+    return describe(engine, libraries=libraries) if libraries else describe_once(engine)
+
+
 def on_eight_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let all commands of this process see that machine; an engine describes itself once for all of them."""
     import_all()
-    instead(monkeypatch, describe, describe_once)
+    instead(monkeypatch, describe, _describe)
     instead(monkeypatch, read_topology, _topology)
     instead(monkeypatch, read_machine, _machine)
 

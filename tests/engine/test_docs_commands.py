@@ -78,11 +78,11 @@ def test_a_command_that_is_imported_meanwhile_measures_again_afterwards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Modules of commands are imported when they are called: nothing may stay in them for other tests."""
-    monkeypatch.setattr(importlib.import_module("steelyard.cli"), "run", None, raising=False)
-    monkeypatch.delitem(sys.modules, "steelyard.cli.run", raising=False)
+    monkeypatch.setattr(importlib.import_module("steelyard.session"), "measure", None, raising=False)
+    monkeypatch.delitem(sys.modules, "steelyard.session.measure", raising=False)
     with pytest.MonkeyPatch.context() as patch:
         _measure_nothing(patch)
-        module = importlib.import_module("steelyard.cli.run")
+        module = importlib.import_module("steelyard.session.measure")
         assert _would_measure in vars(module).values()
     assert _would_measure not in vars(module).values()
     assert open_folder in vars(module).values()

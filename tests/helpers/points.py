@@ -83,9 +83,9 @@ def _spare(mpi: Mpi, ranks: int) -> None:
 
 
 @functools.cache
-def describe(engine: Engine) -> Description:
+def describe(engine: Engine, libraries: tuple[str, ...] = ()) -> Description:
     """What an engine says of itself, asked once: it is the same for all tests."""
-    return ask(engine)
+    return ask(engine, libraries=libraries)
 
 
 def mpi_or_skip(name: str) -> Mpi:

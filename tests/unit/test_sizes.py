@@ -17,7 +17,6 @@ _LONG = {
     "engine/core/run.c": 405,
     "src/steelyard/campaign/jobs.py: setup_for": 61,
     "src/steelyard/campaign/run.py": 405,
-    "src/steelyard/plan/resolve.py": 415,
     "engine/core/run.c: observe_chunk": 71,
     "src/steelyard/campaign/run.py: _watch": 90,
     "src/steelyard/launch/command.py: plan_launch": 103,

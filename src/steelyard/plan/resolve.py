@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -149,16 +149,8 @@ def resolve(
             continue  # the hosts are too few for its ops
         if idle := [method for method in words_in(measure.method) if method not in suited]:
             raise InputError(f"the method {idle[0]} suits none of {', '.join(selected)}")
-        if not suited and measure.placement is not None:
-            raise InputError(
-                f"none of {', '.join(selected)} has as many places as the placement {measure.placement}; "
-                "give ranks or threads for it: two for pairs"
-            )
         if not suited:
-            raise InputError(
-                f"none of {', '.join(selected)} takes so few ranks or so many threads; "
-                "give more with -n, or fewer with --threads"
-            )
+            raise InputError(_why_none_suits(measure, selected))
         if unused:
             raise InputError(no_param(min(unused), selected, known))
         if measure.thread_level is not None and not uses_mpi:
@@ -167,11 +159,25 @@ def resolve(
         impossible.check()
         if not points:
             raise InputError(f"what is excluded leaves nothing of {', '.join(selected)}; exclude less")
-    replayed = [(p.op, p.ranks) for p in points.values() if p.params.get("arrival") == "file"]
-    if plan.refine and not any(ops.all[name].sized for name in {p.op for p in points.values()}):
+    _check_whole(plan, points.values(), ops)
+    return _with_references(_with_work(points, ops), ops)
+
+
+def _why_none_suits(measure: Measure, selected: Sequence[str]) -> str:
+    names = ", ".join(selected)
+    if measure.placement is not None:
+        places = f"as many places as the placement {measure.placement}"
+        return f"none of {names} has {places}; give ranks or threads for it: two for pairs"
+    few = "takes so few ranks or so many threads"
+    return f"none of {names} {few}; give more with -n, or fewer with --threads"
+
+
+def _check_whole(plan: Plan, points: Collection[PlannedPoint], ops: Ops) -> None:
+    """Raise InputError for what a plan asks of all its test cases, and none can have."""
+    replayed = [(p.op, p.ranks) for p in points if p.params.get("arrival") == "file"]
+    if plan.refine and not any(ops.all[name].sized for name in {p.op for p in points}):
         raise InputError("none of these ops has sizes, which --refine adds to; leave it out")
     check_arrivals(None if isinstance(plan.arrivals, str) else plan.arrivals, replayed)
-    return _with_references(_with_work(points, ops), ops)
 
 
 def _cases(

@@ -1,4 +1,5 @@
-/* steelyard-mpi, steelyard-shmem, steelyard-solo: run, list, describe; spawned, by the op mpi.spawn alone. */
+/* steelyard-mpi, steelyard-shmem, steelyard-solo: run, list, describe; tidy, to remove a folder of files that
+ * a launch has left; spawned, by the op mpi.spawn alone. */
 #define _GNU_SOURCE
 #include "base/binding.h"
 #include "base/err.h"
@@ -10,6 +11,7 @@
 #include "core/stop.h"
 #include "launch/launch.h"
 #include "launch/options.h"
+#include "ops/common/files.h"
 #include "registry.h"
 #include "sync/sync.h"
 
@@ -23,7 +25,8 @@ enum { EXIT_INPUT = 2, EXIT_MEASUREMENT = 3, SCHEMA = 1 };
 
 static int usage(FILE *file, int code)
 {
-    fprintf(file, "usage: steelyard-%s run [options] [key=value ...] | list | describe\n", team_kind);
+    fprintf(file, "usage: steelyard-%s run [options] [key=value ...] | list | describe | tidy FOLDER\n",
+            team_kind);
     for (const struct opt *o = option_rows; o->name; ++o)
         fprintf(file, "  %-14s %-10s %s\n", o->name, o->value, o->summary);
     return code;
@@ -108,6 +111,8 @@ int main(int argc, char **argv)
         code = list(registry.ops, registry.count);
     else if (strcmp(command, "describe") == 0)
         code = describe(&registry);
+    else if (strcmp(command, "tidy") == 0 && argc == 3)
+        code = (err = files_remove(argv[2])) ? complain(&(struct team){0}, err) : 0;
     else if (strcmp(command, "spawned") == 0 && argc == 3)
         code = registry_spawned(argv[2]);
     else

@@ -41,6 +41,8 @@ static const struct op_family *const families[] = {
     &mem_copy_ops,
     &mem_stream_ops,
     &mem_latency_ops,
+    &file_transfer_ops,
+    &file_name_ops,
 #if STEELYARD_MPI
     &mpi_p2p_pingpong_ops,
     &mpi_p2p_exchange_ops,
@@ -68,6 +70,8 @@ static const struct op_family *const families[] = {
     &mpi_mt_ops,
     &mpi_mt_serve_ops,
     &mpi_mt_short_ops,
+    &mpi_io_ops,
+    &mpi_io_manage_ops,
     &mpi_overlap_p2p_ops,
     &mpi_overlap_coll_ops,
     &mpi_overlap_nbr_ops,

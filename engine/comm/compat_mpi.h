@@ -83,6 +83,13 @@ static inline int compat_win_model(MPI_Win win, int **model, int *told)
 #define DYNAMIC_MISSING NULL
 #endif
 
+/* SimGrid declares the calls of MPI-IO, and has a file system of its own at most. */
+#ifdef SMPI_H
+#define IO_MISSING "SimGrid has no files of this machine"
+#else
+#define IO_MISSING NULL
+#endif
+
 /* A simulated rank is a thread of the simulation. */
 #ifdef SMPI_H
 #define THREADS_MISSING "ranks that are simulated have one thread each"

@@ -22,6 +22,7 @@ const char *const op_roles[OP_ROLES] = {[ROLE_CALL] = "call",
                                         [ROLE_KERNEL] = "kernel",
                                         [ROLE_NOISE] = "noise",
                                         [ROLE_INSTRUMENT] = "instrument",
+                                        [ROLE_FILE] = "file",
                                         [ROLE_WORK] = "work",
                                         [ROLE_FAULT] = "fault"};
 
@@ -127,7 +128,7 @@ void op_describe(const struct op *op, struct json *j)
             json_string(j, NULL, methods[i]->name);
     json_close(j, ']');
     json_string(j, "default_method", method_default(op)->name);
-    json_bool(j, "lasts", op->prepare != NULL);
+    json_bool(j, "lasts", op->prepare != NULL && op->role != ROLE_FILE);
     work_describe(op, j);
     param_rows_json(j, "params", op->params);
     json_bool(j, "available", op->missing == NULL);

@@ -53,6 +53,7 @@ enum op_role {
     ROLE_KERNEL,     /* the solution of a problem */
     ROLE_NOISE,      /* core time taken by others */
     ROLE_INSTRUMENT, /* the cost of measuring itself */
+    ROLE_FILE,       /* data or names of a file system, by MPI or without it */
     ROLE_WORK,       /* the work of other ops, alone */
     ROLE_FAULT,      /* it fails on purpose: patterns do not select it */
     OP_ROLES
@@ -105,6 +106,7 @@ struct op_env {
     struct buffers *buffers;     /* memory for buffers (base/buffers.h): setup takes it here, the engine frees
                                     it */
     const struct delays *delays; /* when ranks come to each repetition (base/delays.h); NULL: not given */
+    const char *files;           /* the folder of the campaign's files; NULL: not given */
     struct phases *phases;       /* of an op with phases, to stamp; else NULL */
     double work_per_us; /* for an op that `works`: steps of work (base/work.h); 0: not in simulation */
 };

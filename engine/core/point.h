@@ -27,6 +27,7 @@ struct point {
     double work_per_us;          /* of the launch, where the op `works` */
     enum keep keep;              /* of the launch */
     const struct delays *delays; /* of the launch, to replay (base/delays.h); NULL: none */
+    const char *files;           /* of the launch: the folder of its files; NULL: none */
     double op_params[PARAMS_MAX], method_params[PARAMS_MAX], rule_params[PARAMS_MAX];
 };
 

@@ -356,6 +356,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
                             .phases = p->op->phases ? &r.phases : NULL,
                             .buffers = &r.buffers,
                             .delays = p->delays,
+                            .files = p->files,
                             .work_per_us = p->work_per_us};
     r.bench = (struct bench){.op = p->op,
                              .team = team,
@@ -379,7 +380,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
     if (!err && !worst)
         err = agree(r.team, buffers_touch(&r.buffers), &worst, why);
     if (!err)
-        err = worst ? end(&r, worst == ERR_MPI ? "failed" : "skipped", why, false) : synchronise(&r, sync);
+        err = worst ? end(&r, worst == ERR_MPI || worst == ERR_SYSTEM ? "failed" : "skipped", why, false) : synchronise(&r, sync);
     if (!err && !worst)
         err = measure(&r);
     if (err == ERR_CLOCK)

@@ -145,6 +145,7 @@ static int measure_one(struct shared *s, struct point point)
 {
     point.work_per_us = s->work_per_us;
     point.delays = s->options->arrivals ? &s->delays : NULL;
+    point.files = s->options->files;
     point.keep = s->settings->keep;
     point.seed = hash_mix((uint64_t)s->settings->seed + (uint64_t)point.id);
     int err =

@@ -37,6 +37,8 @@ const struct opt option_rows[] = {
      offsetof(struct options, wild)},
     {"--arrivals", "FILE", "for arrival=file: a line for each repetition, in it a delay in ns for each rank",
      offsetof(struct options, arrivals)},
+    {"--files", "FOLDER", "the folder of files that ops read and write, this campaign's own",
+     offsetof(struct options, files)},
     {"--load", "PATHS", "shared libraries of ops, separated by ':'", offsetof(struct options, load)},
     {"--thread-level", "LEVEL", "single, funneled, serialized, multiple",
      offsetof(struct options, thread_level)},

@@ -10,6 +10,7 @@ extern const struct op_family pthread_thread_ops, pthread_mutex_ops, pthread_loc
 extern const struct op_family omp_sync_ops, omp_lock_ops, omp_atomic_ops, omp_for_ops, omp_reduction_ops,
     omp_task_ops, omp_data_ops, omp_region_ops;
 extern const struct op_family sock_stream_ops, sock_udp_ops, shm_flag_ops, shm_cma_ops, tagged_ops;
+extern const struct op_family file_transfer_ops, file_name_ops;
 extern const struct op_family mem_copy_ops, mem_stream_ops, mem_latency_ops;
 
 /* In steelyard-mpi only. */
@@ -20,6 +21,7 @@ extern const struct op_family mpi_coll_ops, mpi_mock_ops, mpi_nbr_ops, mpi_reduc
 extern const struct op_family mpi_pattern_ops, mpi_victim_ops, mpi_halo_ops;
 extern const struct op_family mpi_comm_ops, mpi_dynamic_ops, mpi_win_ops, mpi_local_ops, mpi_part_ops,
     mpi_mt_ops, mpi_mt_serve_ops, mpi_mt_short_ops;
+extern const struct op_family mpi_io_ops, mpi_io_manage_ops;
 extern const struct op_family mpi_overlap_p2p_ops, mpi_overlap_coll_ops, mpi_overlap_nbr_ops;
 
 /* In steelyard-shmem only. */

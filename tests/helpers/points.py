@@ -17,6 +17,7 @@ from steelyard.engines.mpi import Mpi, choose_mpi
 from steelyard.launch.command import plan_launch
 from steelyard.launch.request import LaunchRequest
 from steelyard.records.campaign_file import Placement
+from steelyard.records.kinds import FILE
 from steelyard.records.read import read_records
 from steelyard.records.schema import Record
 from steelyard.system.machine import read_machine
@@ -150,12 +151,12 @@ _THREADS_IN_RANKS = (
 
 
 def sound_ops(engine: Engine) -> dict[str, Op]:
-    """All but kernels, most of threads, and those that fail on purpose or by a known bug of this MPI."""
+    """All but kernels, ops of files, most of threads, and those that fail on purpose or by a known bug."""
     fails = {"self.fail", "mpi.spawn", "mpi.connect"}  # these hang on the launcher: see test_ops_mgmt
     if engine.mpi is not None and engine.mpi.version.startswith("4."):
         fails |= (BROKEN_IN_MPICH_4 if engine.mpi.family == "mpich" else BROKEN_IN_OPENMPI_4).keys()
     ops = {op.name: op for op in describe(engine).ops}
     elsewhere = ("omp.",) if engine.mpi is None else ("pthread.", "atomic.", "omp.")
     fails |= {name for name in ops if name.startswith(elsewhere)}.difference(_THREADS_IN_RANKS)
-    ops = {name: op for name, op in ops.items() if not op.lasts}
+    ops = {name: op for name, op in ops.items() if not op.lasts and op.role != FILE}  # see test_files
     return {name: op for name, op in ops.items() if name.replace(".overlap", "") not in fails}

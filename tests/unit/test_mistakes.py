@@ -134,6 +134,7 @@ _MAY_BE = {  # keys whose defaults are empty, and texts that say nothing to the 
     "include": {"[]"},
     "modules": {"[]"},
     "wrapper": {"[]"},
+    "files": {"[]"},
     "exclude": {"[]"},
 }
 

@@ -39,6 +39,7 @@ from steelyard.campaign.events import (
     Listener,
     PointEnded,
 )
+from steelyard.campaign.files import own_folder
 from steelyard.campaign.folder import finished
 from steelyard.campaign.hold import Hold
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob, alike, plan_jobs
@@ -53,7 +54,7 @@ from steelyard.launch.given import complaints, given_variables
 from steelyard.plan.arrivals import arrival_lines
 from steelyard.plan.plan import Plan
 from steelyard.plan.point_line import point_line
-from steelyard.records.campaign_file import CampaignFile, PlannedPoint
+from steelyard.records.campaign_file import FILES, CampaignFile, PlannedPoint
 from steelyard.records.command_line import resumed
 from steelyard.records.follow import Tail
 from steelyard.records.job_file import JobFile, append_records, create_records
@@ -116,7 +117,7 @@ def run_campaign(
         if is_stopping():
             return
         seen = (lessons, listener, lock, is_idle, is_stopping, seconds)
-        left = _run_job(_Job(folder, plan, campaign.seed, setup, job, budget, remaining, *seen))
+        left = _run_job(_Job(folder, plan, campaign, setup, job, budget, remaining, *seen))
         remaining -= len(job.points) - left
         if budget.is_over and remaining > 0:
             launches = {later.launch for later in jobs[index + (left == 0) :]}
@@ -144,7 +145,7 @@ class _Job(Struct, frozen=True):
 
     folder: Path
     plan: Plan
-    seed: int
+    campaign: CampaignFile
     setup: CampaignSetup
     planned: PlannedJob
     budget: Budget
@@ -229,7 +230,7 @@ def _command(job: _Job, engine: Engine, launch: LaunchCommand, path: Path) -> li
         "--out",
         str(path.absolute()),
         "--seed",
-        str(job.seed + job.planned.launch),
+        str(job.campaign.seed + job.planned.launch),
     ]
     group = job.planned.group
     if engine.mpi is not None and (group.threads > 1 or group.thread_level):
@@ -237,6 +238,8 @@ def _command(job: _Job, engine: Engine, launch: LaunchCommand, path: Path) -> li
     plan = job.plan
     if plan.arrivals is not None:
         command += ["--arrivals", str(_arrivals_file(job.folder))]
+    if (place := dict(group.env).get(FILES)) is not None:
+        command += ["--files", own_folder(place, job.folder, job.campaign)]
     asked = {"--clock": plan.clock, "--sync": plan.sync, "--paths": plan.paths, "--keep": plan.keep}
     command += [word for option, value in asked.items() if value is not None for word in (option, value)]
     return command

@@ -45,6 +45,7 @@ def _lines(plan: Plan) -> Iterator[str]:
     for measure in axes.measure:
         yield from (f"wrapper: {words}" for words in words_of(measure.wrapper) if words != UNSET)
         yield from (f"modules: {words}" for words in words_of(measure.modules) if words != UNSET)
+        yield from (f"files in: {folder}" for folder in words_of(measure.files))
         for name, values in measure.env.items():
             yield from (_variable(name, value) for value in words_of(values) if value != UNSET)
     yield from (_mpi(word) for word in (*axes.mpi, *axes.shmem) if is_place(word))

@@ -15,7 +15,7 @@ from steelyard.records.campaign_file import read_campaign
 
 _AXES = (
     *("ranks", "bytes_", "method", "rule", "hosts", "ranks_per_host", "threads", "thread_level", "class_"),
-    *("param", "omp", "env", "modules", "wrapper", "engine", "placement", "arms", "arrivals"),
+    *("param", "omp", "env", "modules", "wrapper", "files", "engine", "placement", "arms", "arrivals"),
 )
 
 

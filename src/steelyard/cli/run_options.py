@@ -177,6 +177,16 @@ class RunOptions:
             ),
         ),
     ] = None
+    files: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DIR,...",
+            help=(
+                "folders of the file systems to measure, for file.* and mpi.io.*: each in launches of its "
+                "own; files are in a folder of their own there, and removed"
+            ),
+        ),
+    ] = None
     mpi: MpiNames = None
     shmem: ShmemNames = None
     engine: Annotated[

@@ -116,4 +116,5 @@ def _measure(point: PlannedPoint, campaign: CampaignFile, factor: str) -> Measur
         },
         modules=around.get("modules", ()),
         wrapper=around.get("wrapper", ()),
+        files=around.get("files", ()),
     )

@@ -12,6 +12,7 @@ from steelyard.plan.own_ops import is_meant
 from steelyard.plan.own_words import parts_of
 from steelyard.plan.plan import Measure, Plan, nearest
 from steelyard.plan.teams import hosts_of, is_one
+from steelyard.records.kinds import FILE
 
 
 def needs_mpi(plan: Plan, solo: Description, cores: int = 2) -> bool:
@@ -44,10 +45,15 @@ def _measure_needs_mpi(measure: Measure, known: Mapping[str, Op], cores: int) ->
         return True
     chosen = {name for pattern in measure.ops for name in known if _means(pattern, known[name])}
     if measure.ranks is None:
-        return cores > 1 and any(known[name].class_ == "collective" for name in chosen)
+        return cores > 1 and any(_meets(known[name]) for name in chosen)
     if is_one(measure.ranks):
         return False
-    return any(known[name].class_ != "p2p" for name in chosen)
+    return any(known[name].class_ != "p2p" and known[name].role != FILE for name in chosen)
+
+
+def _meets(op: Op) -> bool:
+    """Do its ranks need an MPI to meet? Those that share files do not."""
+    return op.class_ == "collective" and op.role != FILE
 
 
 def _means(pattern: str, op: Op) -> bool:

@@ -24,6 +24,7 @@ _ALLOWED: Mapping[str, str] = {
     "env": "a table of variables: { UCX_TLS = [\"tcp\", \"shm\"] }",
     "modules": "modules to load: \"gcc/12 ucx\", or a list of such sets",
     "wrapper": "words before the engine: \"apptainer exec mpi.sif\", or a list of such commands",
+    "files": "absolute paths of folders: \"/scratch\", or a list of them",
     "beside": "true or false",
     "first": "true or false",
     "exclude": "a list of tables: [{ bytes = \"1Mi\", threads = 4 }]",

@@ -22,7 +22,14 @@ from steelyard.plan.axis import PlanAxis, WordAxis, as_value_error, check_key
 from steelyard.plan.exclude import Exclude
 from steelyard.plan.mistakes import explained, line_of
 from steelyard.plan.own_words import own_words
-from steelyard.plan.settings import check_modules, check_stage, check_variable, check_wrappers, words_of
+from steelyard.plan.settings import (
+    check_files,
+    check_modules,
+    check_stage,
+    check_variable,
+    check_wrappers,
+    words_of,
+)
 from steelyard.plan.shipped import shipped_plans
 
 MOST_SECONDS = (
@@ -71,6 +78,7 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     env: Mapping[str, str | tuple[str, ...]] = {}  # variables: launches for each value; "-" removes one
     modules: str | tuple[str, ...] = ()  # sets of modules, "gcc/12 ucx": launches with each; "-": none
     wrapper: str | tuple[str, ...] = ()  # words before the engine, "apptainer exec x.sif": launches of each
+    files: str | tuple[str, ...] = ()  # folders for files that ops read and write: launches of each
     exclude: tuple[Exclude, ...] = ()  # of the product, these test cases
     beside: bool | None = None  # points of the same size follow each other in a launch, in random order
     first: bool = False  # the first launches have these points alone: what a time budget cuts are the others
@@ -88,6 +96,7 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
             check_variable(name, words_of(words))
         check_modules(words_of(self.modules))
         check_wrappers(words_of(self.wrapper))
+        check_files(words_of(self.files))
         if self.engine not in (None, *KINDS):
             raise ValueError("engine is 'solo', 'mpi' or 'shmem'")
 

@@ -31,7 +31,7 @@ from steelyard.plan.plan import Measure, Plan, Value, nearest
 from steelyard.plan.settings import settings_axis, words_of
 from steelyard.plan.teams import Team, teams_of
 from steelyard.records.campaign_file import Placement, PlannedPoint
-from steelyard.records.kinds import FAULT, WORK
+from steelyard.records.kinds import FAULT, FILE, WORK
 from steelyard.system.openmp import omp_axis
 from steelyard.system.topology import NOWHERE, Topology
 
@@ -110,7 +110,7 @@ def resolve(
         unused, known = set(measure.params), set[str]()
         suited: set[str] = set()
         impossible, excluded, uses_mpi = Impossible(), Excluded(measure.exclude), False
-        for name in selected:
+        for name in _with_files(measure, selected, ops):
             op = ops.all[name]
             rule = _choose(measure.rule, next(iter(ops.rules)), ops.rules, "stop rule")
             alone = selected == (name,) and not is_for_hosts
@@ -180,6 +180,21 @@ def _check_whole(plan: Plan, points: Collection[PlannedPoint], ops: Ops) -> None
     check_arrivals(None if isinstance(plan.arrivals, str) else plan.arrivals, replayed)
 
 
+def _with_files(measure: Measure, selected: Sequence[str], ops: Ops) -> tuple[str, ...]:
+    """Leave out the ops of files of a measure without a folder for them.
+
+    Raises InputError if it has no others, or if it has a folder and no ops of files.
+    """
+    others = tuple(name for name in selected if ops.all[name].role != FILE)
+    if measure.files:
+        if len(others) == len(selected):
+            raise InputError(f"{selected[0]} has no files; leave files out: they are for file.* and mpi.io.*")
+        return tuple(selected)
+    if not others:
+        raise InputError(f"{selected[0]} needs a folder for its files; give one, as --files /tmp")
+    return others
+
+
 def _cases(
     measure: Measure,
     shared: PlannedPoint,
@@ -190,7 +205,7 @@ def _cases(
 ) -> Iterator[PlannedPoint]:
     """Make the points that share an op and all that is measured in one launch."""
     op, method, rule = ops.all[shared.op], ops.methods[shared.method], ops.rules[shared.rule]
-    settings = [(mpi, env) for mpi in mpis for env in _settings(measure, mpi)]
+    settings = [(mpi, env) for mpi in mpis for env in _settings(measure, op, mpi)]
     for params, (mpi, env), level, omp in product_of(values, settings, levels, omp_axis(measure.omp)):
         point = msgspec.structs.replace(
             shared,
@@ -205,8 +220,9 @@ def _cases(
         yield point
 
 
-def _settings(measure: Measure, mpi: str | None) -> tuple[dict[str, str], ...]:
-    return settings_axis(measure.env, words_of(measure.modules), words_of(measure.wrapper), mpi)
+def _settings(measure: Measure, op: Op, mpi: str | None) -> tuple[dict[str, str], ...]:
+    files = words_of(measure.files) if op.role == FILE else ()
+    return settings_axis(measure.env, words_of(measure.modules), words_of(measure.wrapper), mpi, files)
 
 
 def _axes_of(point: PlannedPoint) -> tuple[Any, ...]:
@@ -263,7 +279,7 @@ def _reference(point: PlannedPoint, op: Op, reference: Op, number: int) -> Plann
 
 def _engine_for(measure: Measure, op: Op, team: Team, ops: Ops, place: Placement | None) -> str:
     """Choose the kind of engine for a point: that of the measure; else without a library what can be, on one
-    rank or between two of one host, because then no library interferes; else that of the op. Raises
+    rank, between two of one host, or of files, because then no library interferes; else that of the op. Raises
     InputError.
     """
     of_hosts = (team.hosts or 1) > 1 or (place is not None and bool(place.hosts))
@@ -279,7 +295,7 @@ def _engine_for(measure: Measure, op: Op, team: Team, ops: Ops, place: Placement
         if not is_able:
             raise InputError(f"{op.name} cannot run without {_NAMES[own]}; leave --engine {asked} out")
         return asked
-    if op.name in ops.solo and not of_hosts and (team.ranks == 1 or op.class_ == "p2p"):
+    if op.name in ops.solo and not of_hosts and (team.ranks == 1 or op.class_ == "p2p" or op.role == FILE):
         return SOLO
     return own
 

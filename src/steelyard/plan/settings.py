@@ -5,16 +5,19 @@ A setting of an MPI is for that MPI only.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 
 from steelyard.base.errors import InputError
+from steelyard.base.lists import values_in
 from steelyard.base.mpi_variables import is_read
 from steelyard.base.printable import shortened, visible
 from steelyard.base.product import product_of
 from steelyard.base.secret import masked
-from steelyard.records.campaign_file import MODULES, UNSET, WRAPPER
+from steelyard.records.campaign_file import FILES, MODULES, UNSET, WRAPPER
 from steelyard.system.modules import module_names
 
 Settings = Mapping[str, str | tuple[str, ...]]  # a variable -> a value or several
@@ -77,28 +80,47 @@ def check_wrappers(values: Sequence[str]) -> None:
             raise ValueError("wrapper has no words; give a command, or '-' for none")
 
 
+def check_files(values: Sequence[str]) -> None:
+    """Raise ValueError, in a sentence, for what cannot be a folder of a host."""
+    for value in values:
+        if not value.startswith("/") or visible(value) != value:
+            raise ValueError(
+                f"files '{shortened(value, _MOST_QUOTED)}' is no absolute path; give a folder of the file "
+                "system to measure, such as /scratch"
+            )
+
+
 def read_around(given: Mapping[str, Sequence[str] | None]) -> dict[str, tuple[str, ...]]:
-    """Read modules and wrappers of the command line, `modules` and `wrapper`. Raises InputError."""
+    """Read modules, wrappers and folders for files of the command line, by their keys. Raises InputError."""
     found = {name: tuple(words) for name, words in given.items() if words}
+    if "files" in found:
+        folders = (one for word in found["files"] for one in values_in(word, "--files"))
+        found["files"] = tuple(os.path.normpath(Path(one).expanduser().absolute()) for one in folders)
     try:
         check_modules(found.get("modules", ()))
         check_wrappers(found.get("wrapper", ()))
+        check_files(found.get("files", ()))
     except ValueError as error:
         raise InputError(f"--{error}") from None
     return found
 
 
 def settings_axis(
-    given: Settings, modules: Sequence[str], wrappers: Sequence[str], mpi: str | None
+    given: Settings,
+    modules: Sequence[str],
+    wrappers: Sequence[str],
+    mpi: str | None,
+    files: Sequence[str] = (),
 ) -> tuple[dict[str, str], ...]:
-    """Make every combination of the variables that an MPI (by name; None: no MPI) may read, with modules and
-    wrappers, each once.
+    """Make every combination of the variables that an MPI (by name; None: no MPI) may read, with modules,
+    wrappers and folders for files, each once.
 
     MPICH reads no settings of Open MPI, so it is not measured with each of their values.
     """
     family = None if mpi is None else mpi.partition("-")[0]
     read = {name: words_of(value) for name, value in given.items() if is_read(name, family)}
     around = {MODULES: tuple(" ".join(text.split()) for text in modules), WRAPPER: tuple(wrappers)}
+    around[FILES] = tuple(files)
     read |= {name: tuple(dict.fromkeys(values)) for name, values in around.items() if values}
     return tuple(dict(zip(read, combination, strict=True)) for combination in product_of(*read.values()))
 

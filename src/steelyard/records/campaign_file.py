@@ -23,10 +23,11 @@ from steelyard.records.schema import SCHEMA
 UNBOUND = "unbound"  # the kind of a placement that binds nothing
 OTHER_HOST = "other-host"  # ... whose ranks are on two hosts
 UNSET = "-"  # the value that removes a variable from the environment
-# Names among a launch's variables that no variable has: modules to load, and the words before the engine on
-# each rank, as of a container.
-MODULES, WRAPPER = "module load", "run by"
-AROUND = {"modules": MODULES, "wrapper": WRAPPER}  # their keys in a plan, which may be factors of arms, too
+# Names among a launch's variables that no variable has: modules to load, the words before the engine on each
+# rank, as of a container, and the folder for files that ops read and write.
+MODULES, WRAPPER, FILES = "module load", "run by", "files in"
+# Their keys in a plan, which may be factors of arms, too.
+AROUND = {"modules": MODULES, "wrapper": WRAPPER, "files": FILES}
 _CRC = "crc"  # the key of the checksum
 _LONGEST_NAME = 40  # letters for the CPUs of a placement
 
@@ -89,7 +90,7 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
     omp: dict[Name, Text] = {}  # settings of OpenMP for the launch
     reference: Count | None = None  # the point of the same op without what is measured
     placement: Placement | None = None  # None: the launcher's default
-    env: dict[Name, Text] = {}  # variables of the launch, MODULES and WRAPPER; "-" removes one
+    env: dict[Name, Text] = {}  # variables of the launch, those of AROUND; "-" removes one
     hosts: RankCount | None = None  # of equal numbers of ranks; None: the plan does not set them
     arm: Name | None = None  # the arm that it belongs to, if arms are compared
     beside: int | None = None  # points of the same number and size follow each other in a launch

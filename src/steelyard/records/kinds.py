@@ -2,7 +2,7 @@
 
 BLOCKING, NONBLOCKING, PERSISTENT = "blocking", "nonblocking", "persistent"  # forms
 CALL, LATENCY, BANDWIDTH, COLLECTIVE, KERNEL = "call", "latency", "bandwidth", "collective", "kernel"  # roles
-RATE, PATTERN, NOISE, WORK = "rate", "pattern", "noise", "work"
+RATE, PATTERN, NOISE, WORK, FILE = "rate", "pattern", "noise", "work", "file"
 INSTRUMENT, FAULT = "instrument", "fault"
 COPY, SHARED_MEMORY, PIPE, NETWORK, MPI = "copy", "shared memory", "pipe", "network", "mpi"  # layers
 LAYERS = (COPY, SHARED_MEMORY, PIPE, NETWORK, MPI)  # the lowest first

@@ -34,6 +34,7 @@ from steelyard.records.parts import (
     Busy,
     Clock,
     Core,
+    FileSystem,
     Hint,
     JobMpi,
     LaunchMpi,
@@ -311,6 +312,7 @@ class End(_Record, frozen=True, tag="end"):
     hint: Hint | None = None  # if something was promised to the library
     window_model: Name | None = None  # of a window's memory, as the library says: unified, separate
     transport: Transport | None = None  # of an op that leaves it to a library
+    files: FileSystem | None = None  # of an op of files
 
     @property
     def is_of_the_dead(self) -> bool:

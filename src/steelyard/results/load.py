@@ -16,7 +16,7 @@ from steelyard.records.answer import KernelAnswer
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint, read_campaign
 from steelyard.records.consistency import kind_of_point, plan_contradiction
 from steelyard.records.job_file import JobFile, PointRun
-from steelyard.records.parts import Hint, StuckRank, Transport
+from steelyard.records.parts import FileSystem, Hint, StuckRank, Transport
 from steelyard.records.read import part_number, read_points
 from steelyard.records.reduced import ReducedSync
 from steelyard.records.schema import Job, Lanes, Launch, Phases, Point, Sync
@@ -55,6 +55,7 @@ class PointLaunch(Struct, frozen=True):
     hint: Hint | None = None  # what was promised to the library
     window_model: str | None = None  # the library's name for a window's memory model
     transport: Transport | None = None  # what carried the messages, if a library chose it
+    files: FileSystem | None = None  # what an op's files are on
     where: tuple[StuckRank, ...] = ()  # the places of its ranks when it hung
     ending: str | None = None  # what went wrong in the launch after its last test case
 
@@ -212,6 +213,7 @@ def cell_of(file: JobFile, run: PointRun) -> PointLaunch:
         hint=end.hint if end else None,
         window_model=end.window_model if end else None,
         transport=end.transport if end else None,
+        files=end.files if end else None,
         where=end.where if end else (),
         by_closure=any(sync.domains > 1 and sync.error_basis == "closure" for sync in syncs),
     )

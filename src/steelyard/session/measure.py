@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from steelyard.base.mpi_variables import readers
+from steelyard.campaign.files import files_removed
 from steelyard.campaign.folder import open_folder, planned_ops, topology_for
 from steelyard.campaign.jobs import CampaignSetup, check_launches, setup_for
 from steelyard.campaign.lock import Lock, locked
@@ -93,9 +94,10 @@ def measure_plan(
         setup = stage_engines(plan, ready.points, ready.setup, tell)
         for note in lock.notes:
             tell(f"note: {note}")
+        removed = files_removed(setup.engines[None], folder, campaign, lambda note: tell(f"note: {note}"))
         imports = ImportsAhead()  # while the first launch starts
         try:
-            with stopping() as is_stopping:
+            with removed, stopping() as is_stopping:
                 launch = _launching(folder, setup, lock, on_event, retry_failed, imports.is_idle, is_stopping)
                 if plan.precision:
                     measure_precisely(folder, plan, campaign, launch, tell)

@@ -5,6 +5,7 @@ from steelyard.diagnostics.results import (
     binding,
     buffers,
     clocks,
+    files,
     interference,
     launches,
     outcomes,
@@ -19,7 +20,7 @@ from steelyard.results.row import Row
 
 # A possible cause stands before what it may explain.
 CHECKS = checks_of(
-    records, binding, system, interference, clocks, plausible, outcomes, samples, launches, buffers
+    records, binding, system, interference, clocks, plausible, outcomes, samples, launches, buffers, files
 )
 
 

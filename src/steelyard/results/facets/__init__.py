@@ -8,6 +8,7 @@ from __future__ import annotations
 from steelyard.results.facets.beyond import Beyond
 from steelyard.results.facets.clock import ClockError, Timer
 from steelyard.results.facets.fairness import Fairness, ThreadTimes
+from steelyard.results.facets.files import Files
 from steelyard.results.facets.inside import Answered, Cores, Inside, LibraryHints
 from steelyard.results.facets.limits import Limits
 from steelyard.results.facets.messages import Messages, Progress
@@ -29,6 +30,7 @@ __all__ = [
     "ClockError",
     "Cores",
     "Fairness",
+    "Files",
     "Inside",
     "LibraryHints",
     "Limits",
@@ -63,6 +65,7 @@ FACETS = (
     ThreadTimes,
     Answered,
     LibraryHints,
+    Files,
     Setup,
     Together,
     Timer,

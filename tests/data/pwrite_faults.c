@@ -1,0 +1,28 @@
+/* A pwrite that does not do what it says, from its n-th call on: FAULT=drop, shift or tear; FAULT_AFTER=n. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+ssize_t pwrite(int file, const void *data, size_t bytes, off_t offset)
+{
+    static ssize_t (*real)(int, const void *, size_t, off_t);
+    static long calls;
+    const char *fault = getenv("FAULT"), *after = getenv("FAULT_AFTER");
+    if (!real)
+        real = (ssize_t (*)(int, const void *, size_t, off_t))dlsym(RTLD_NEXT, "pwrite");
+    if (!fault || ++calls <= (after ? atol(after) : 0))
+        return real(file, data, bytes, offset);
+    if (strcmp(fault, "drop") == 0)
+        return (ssize_t)bytes;
+    if (strcmp(fault, "shift") == 0)
+        return real(file, data, bytes, offset + (off_t)bytes);
+    real(file, data, bytes / 2, offset); /* tear */
+    return (ssize_t)bytes;
+}
+
+ssize_t pwrite64(int file, const void *data, size_t bytes, off_t offset)
+{
+    return pwrite(file, data, bytes, offset);
+}

@@ -1,0 +1,74 @@
+"""Ops of MPI-IO under every MPI: each call, each pattern and view, planted bits."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from further import further
+from points import describe, engine_of, measure
+from steelyard.engines.build import Engine
+from steelyard.engines.mpi import Mpi
+from steelyard.records.kinds import FILE
+from steelyard.records.schema import End
+
+_FIXED = "rule=fixed count=2 bytes=1000"
+_HANGS = {"mpi.io.iread_shared": "openmpi"}  # seen with 4.1.4 and OMPIO: MPI_Waitall does not return
+_PLACED = ("mpi.io.write_at", "mpi.io.write_all", "mpi.io.read_at_all", "mpi.io.iread")
+
+
+def _lines(engine: Engine) -> Iterator[str]:
+    family = engine.mpi.family if engine.mpi else ""
+    for op in describe(engine).ops:
+        if op.role == FILE and op.name.startswith("mpi.io.") and _HANGS.get(op.name) != family:
+            yield f"op={op.name} {_FIXED}" + (" calls=6" if any(p.name == "calls" for p in op.params) else "")
+
+
+def _patterns() -> Iterator[str]:
+    views = ("offsets", "type", "once")
+    patterns = ("contiguous", "strided", "segmented", "nested", "random")
+    for op, view, pattern in itertools.product(_PLACED, views, patterns):
+        if pattern != "random" or view == "offsets":
+            yield f"op={op} {_FIXED} calls=6 view={view} pattern={pattern}"
+    for op in _PLACED:
+        yield f"op={op} {_FIXED} calls=6 file=own pattern=strided view=type"
+        yield f"op={op} {_FIXED} calls=6 atomic=on sync=inside pattern=strided"
+        yield f"op={op} {_FIXED} calls=6 hint.cb_nodes=1 hint.romio_cb_write=enable pattern=strided view=once"
+
+
+def _ends(engine: Engine, ranks: int, lines: list[str], tmp_path: Path) -> list[End]:
+    files = tmp_path / "files"
+    records = measure(engine, ranks, 1, lines, tmp_path / "out", words=("--files", str(files)))
+    assert not files.exists(), "nothing is left"
+    return [record for record in records if isinstance(record, End)]
+
+
+@pytest.mark.parametrize("ranks", [2, further(1), further(3), further(4)])
+def test_every_call_and_pattern(mpi: Mpi, ranks: int, tmp_path: Path) -> None:
+    lines = [*_lines(engine_of(mpi)), *_patterns()]
+    ends = _ends(engine_of(mpi), ranks, lines, tmp_path)
+    assert [(line, end.why) for line, end in zip(lines, ends, strict=True) if not end.verified] == []
+
+
+def test_a_flipped_bit_is_found(one_mpi: Mpi, tmp_path: Path) -> None:
+    lines = [f"{line} plant=1" for line in _lines(engine_of(one_mpi))]
+    ends = _ends(engine_of(one_mpi), 2, lines, tmp_path)
+    assert [
+        line for line, end in zip(lines, ends, strict=True) if not (end.why or "").startswith("wrong")
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("op=mpi.io.write_at pattern=random view=type bytes=8", "the type of a view cannot go backwards"),
+        ("op=mpi.io.write_shared bytes=4", "to tell whose they are"),
+        ("op=mpi.io.write_at bytes=1Gi calls=4 view=once", "less than 2 GiB"),
+    ],
+)
+def test_what_is_refused(one_mpi: Mpi, words: str, said: str, tmp_path: Path) -> None:
+    (end,) = _ends(engine_of(one_mpi), 2, [f"{words} rule=fixed count=2"], tmp_path)
+    assert (end.status, said in (end.why or "")) == ("skipped", True), end.why

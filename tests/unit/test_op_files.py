@@ -1,0 +1,103 @@
+"""Folders for files: as an axis, as a campaign's own, and what rows say of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from described import described
+from steelyard.base.errors import InputError
+from steelyard.campaign.files import own_folder, places_of
+from steelyard.engines.description import ops_of
+from steelyard.plan.engine_needed import needs_mpi
+from steelyard.plan.plan import Measure, Plan
+from steelyard.plan.resolve import resolve
+from steelyard.plan.settings import read_around
+from steelyard.records.campaign_file import FILES, CampaignFile, PlannedPoint
+from steelyard.records.schema import End
+
+_METHODS = [{"name": "barrier"}]
+_COMMON: dict[str, Any] = {"class": "collective", "methods": ["barrier"], "default_method": "barrier"}
+_OPS = [
+    {"name": "file.pwrite", **_COMMON, "sized": True, "default_bytes": "4096", "role": "file"},
+    {"name": "file.stat", **_COMMON, "sized": False, "role": "file"},
+    {"name": "self.empty", **_COMMON, "sized": False},
+]
+_SAID = described(_OPS, _METHODS, [{"name": "median"}])
+
+
+def _points(ops: str, files: str | tuple[str, ...] = (), ranks: int = 2) -> tuple[PlannedPoint, ...]:
+    measure = Measure(ops=tuple(ops.split(",")), files=files, ranks=ranks)
+    return resolve(Plan(measure=(measure,)), ops_of(_SAID, _SAID), ["m"], 2)
+
+
+def test_folders_are_an_axis_of_ops_of_files() -> None:
+    points = _points("file.pwrite,self.empty", ("/a", "/b"))
+    assert [(p.op, p.env) for p in points] == [
+        ("file.pwrite", {FILES: "/a"}),
+        ("file.pwrite", {FILES: "/b"}),
+        ("self.empty", {}),
+    ]
+    assert places_of(points) == ("/a", "/b")
+
+
+def test_they_need_no_mpi_on_one_host() -> None:
+    assert [p.mpi for p in _points("file.*", "/a", ranks=3)] == [None, None]
+    plan = Plan(measure=(Measure(ops=("file.*",), files="/a"),))
+    assert not needs_mpi(plan, _SAID)
+    assert needs_mpi(Plan(measure=(Measure(ops=("self.empty",), ranks=2),)), _SAID)
+
+
+def test_without_a_folder_they_are_left_out() -> None:
+    assert [p.op for p in _points("*")] == ["self.empty"]
+    with pytest.raises(InputError, match=r"file\.pwrite needs a folder for its files; give one, as --files"):
+        _points("file.*")
+    with pytest.raises(InputError, match=r"self\.empty has no files; leave files out"):
+        _points("self.empty", "/a")
+
+
+@pytest.mark.parametrize("word", ["relative", "", "/a\x1b", "~/a"])
+def test_a_folder_of_a_plan_is_an_absolute_path(word: str) -> None:
+    with pytest.raises((InputError, ValueError)):
+        Measure(ops=("file.pwrite",), files=word)
+
+
+def test_a_folder_of_the_command_line_is_made_absolute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert read_around({"files": ["a,/b", "../c"]})["files"] == (
+        str(tmp_path / "a"),
+        "/b",
+        str(tmp_path.parent / "c"),
+    )
+    with pytest.raises(InputError, match="--files a,, has an empty value"):
+        read_around({"files": ["a,,"]})
+
+
+def test_a_campaign_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    one = CampaignFile(name="run", seed=1, created="2026-01-01", plan={}, points=(), machine={"host": "a"})
+    others = (
+        msgspec.structs.replace(one, seed=2),
+        msgspec.structs.replace(one, created="2026-01-02"),
+        msgspec.structs.replace(one, machine={"host": "b"}),
+    )
+    own = own_folder("/data", tmp_path, one)
+    assert own.startswith("/data/steelyard-files-")
+    assert own == own_folder("/data", tmp_path / "x" / "..", one)
+    names = {
+        own,
+        own_folder("/data", tmp_path / "x", one),
+        *(own_folder("/data", tmp_path, c) for c in others),
+    }
+    assert len(names) == 5
+
+
+def test_what_files_are_on_is_read() -> None:
+    text = '{"record":"end","point":0,"status":"ok","files":{"folder":"/a","type":"ext4"}}'
+    end = msgspec.json.decode(text, type=End)
+    assert end.files is not None
+    assert (end.files.type, end.files.options, end.files.free_bytes) == ("ext4", None, None)

@@ -159,9 +159,17 @@ static bool shares(const struct io_row *row)
     return row->pointer == ANYWHERE || row->pointer == ORDERED;
 }
 
+/* No rank may set the shared pointer back while another still uses it: MPI does not say that the call waits.
+ */
+static int rewind_shared(struct io *io)
+{
+    const int met = team_barrier(io->p.env->team);
+    return met ? MPI_ERR_OTHER : MPI_File_seek_shared(io->file, 0, MPI_SEEK_SET);
+}
+
 static int repetition(struct io *io, const struct io_row *row)
 {
-    int rc = shares(row) ? MPI_File_seek_shared(io->file, 0, MPI_SEEK_SET) : MPI_SUCCESS;
+    int rc = shares(row) ? rewind_shared(io) : MPI_SUCCESS;
     for (int k = 0; k < io->calls && rc == MPI_SUCCESS; ++k) {
         if (row->pointer == INDIVIDUAL && io->seeks[k])
             rc = MPI_File_seek(io->file, io->offset[k], MPI_SEEK_SET);

@@ -279,8 +279,9 @@ def _reference(point: PlannedPoint, op: Op, reference: Op, number: int) -> Plann
 
 def _engine_for(measure: Measure, op: Op, team: Team, ops: Ops, place: Placement | None) -> str:
     """Choose the kind of engine for a point: that of the measure; else without a library what can be, on one
-    rank, between two of one host, or of files, because then no library interferes; else that of the op. Raises
-    InputError.
+    rank, between two of one host, or of files, because then no library interferes; else that of the op.
+
+    Raises InputError.
     """
     of_hosts = (team.hosts or 1) > 1 or (place is not None and bool(place.hosts))
     asked = measure.engine

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _OF_TEST_CASES = (
     *("like", "ranks", "bytes", "method", "rule", "hosts", "ranks_per_host", "threads", "thread_level"),
-    *("params", "omp", "env", "modules", "wrapper", "engine", "placement", "arms", "arrivals"),
+    *("params", "omp", "env", "modules", "wrapper", "files", "engine", "placement", "arms", "arrivals"),
 )
 
 

@@ -54,6 +54,7 @@ class MeasureOptions(TypedDict, total=False):
     env: GivenPairs  # variables; each value in launches of its own; "-": without it
     modules: GivenNames  # sets of modules
     wrapper: GivenNames  # words before the engine
+    files: GivenNames  # folders for files that ops read and write
     placement: GivenValues
     engine: str  # "solo" or "mpi"
     mpi: GivenNames
@@ -225,7 +226,7 @@ def _shown(value: Any) -> str:
 
 # Key of `MeasureOptions` -> how a value from Python becomes the words of a command line.
 _KINDS: Mapping[str, Callable[[str, Any], Any]] = {
-    **dict.fromkeys(("like", "modules", "wrapper", MPI, SHMEM), names_of),
+    **dict.fromkeys(("like", "modules", "wrapper", "files", MPI, SHMEM), names_of),
     **dict.fromkeys(("ranks", "bytes", "hosts", "ranks_per_host", "threads", "placement"), _axis),
     **dict.fromkeys(("method", "thread_level"), _axis),
     **dict.fromkeys(("params", "omp"), _pairs),

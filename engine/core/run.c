@@ -380,7 +380,8 @@ int run_point(const struct point *p, const struct team *team, const struct clock
     if (!err && !worst)
         err = agree(r.team, buffers_touch(&r.buffers), &worst, why);
     if (!err)
-        err = worst ? end(&r, worst == ERR_MPI || worst == ERR_SYSTEM ? "failed" : "skipped", why, false) : synchronise(&r, sync);
+        err = worst ? end(&r, worst == ERR_MPI || worst == ERR_SYSTEM ? "failed" : "skipped", why, false)
+                    : synchronise(&r, sync);
     if (!err && !worst)
         err = measure(&r);
     if (err == ERR_CLOCK)

@@ -131,6 +131,7 @@ _EMPTIES = {'""', '" "', '[""]', '["a", ""]', "[]"}
 _MAY_BE = {  # keys whose defaults are empty, and texts that say nothing to the program
     "summary": {'""', '" "'},
     "mpi": {"[]"},
+    "shmem": {"[]"},
     "include": {"[]"},
     "modules": {"[]"},
     "wrapper": {"[]"},

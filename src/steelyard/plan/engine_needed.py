@@ -57,7 +57,9 @@ def _meets(op: Op) -> bool:
 
 
 def _means(pattern: str, op: Op) -> bool:
-    return fnmatch.fnmatchcase(op.name, pattern) or is_meant(op, pattern)
+    if parts_of(pattern) is not None:
+        return is_meant(op, pattern)
+    return fnmatch.fnmatchcase(op.name, pattern)
 
 
 def _is_unknown(pattern: str, known: Mapping[str, Op]) -> bool:

@@ -11,9 +11,9 @@ from scripts import script
 from steelyard.base.engine_kinds import engine_kind
 from steelyard.base.errors import InputError
 from steelyard.engines.build import mpi_engine
-from steelyard.engines.description import Method, Op, Ops, Rule
+from steelyard.engines.description import Description, Method, Op, Ops, Rule
 from steelyard.engines.shmem import choose_shmem, find_shmems, names_shmem
-from steelyard.plan.engine_needed import needs_shmem
+from steelyard.plan.engine_needed import needs_mpi, needs_shmem
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
 
@@ -171,3 +171,9 @@ def test_arms_of_libraries_are_of_one_kind() -> None:
         ("shmem.put", "sos-1.5"),
         ("mpi.put", None),
     }
+
+
+@pytest.mark.parametrize(("op", "needed"), [("mpi.put", True), ("self.spin", False), ("shmem.put", False)])
+def test_an_op_of_mpi_is_known_where_an_openshmem_is_asked_for(op: str, needed: bool) -> None:
+    solo = Description("solo", "1", (_SPIN,), (), ())
+    assert needs_mpi(Plan(measure=(Measure(ops=(op,), engine="shmem"),)), solo) is needed

@@ -37,7 +37,9 @@ def _is_of_shmem(pattern: str) -> bool:
 
 def _measure_needs_mpi(measure: Measure, known: Mapping[str, Op], cores: int) -> bool:
     """Does the measure need an MPI? `known`: the ops of the solo engine by name."""
-    if measure.engine == SHMEM or (measure.engine is None and all(map(_is_of_shmem, measure.ops))):
+    if measure.engine == SHMEM:  # an op of MPI is refused by name, so it must be known
+        return any(pattern.startswith("mpi.") for pattern in measure.ops)
+    if measure.engine is None and all(map(_is_of_shmem, measure.ops)):
         return False
     if measure.engine == "mpi" or any(_is_unknown(pattern, known) for pattern in measure.ops):
         return True

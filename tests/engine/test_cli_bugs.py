@@ -16,6 +16,7 @@ from steelyard.cli.page import commands
 
 # Arguments with which a command gets as far as its own code.
 _ENOUGH = {
+    "load": ["x"],
     "show": ["x"],
     "report": ["x"],
     "plot": ["x"],

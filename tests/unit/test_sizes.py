@@ -18,6 +18,7 @@ _LONG = {
     "src/steelyard/campaign/jobs.py: setup_for": 61,
     "src/steelyard/campaign/run.py": 405,
     "engine/core/run.c: observe_chunk": 71,
+    "engine/core/run.c: run_point": 61,
     "src/steelyard/campaign/run.py: _watch": 90,
     "src/steelyard/launch/command.py: plan_launch": 103,
     "src/steelyard/plan/resolve.py: resolve": 76,

@@ -31,7 +31,7 @@ HEAD = """# Ops, methods, stop rules, clocks
 engine and run
 
 ```
-for mpi in embedded oshmem; do $(.venv/bin/steelyard mpi build $mpi) describe; done |
+($(.venv/bin/steelyard mpi build embedded) describe; $(.venv/bin/steelyard mpi build oshmem) describe) |
     .venv/bin/python docs/generate.py
 ```
 

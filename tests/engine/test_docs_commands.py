@@ -24,6 +24,7 @@ from steelyard.base.errors import InputError, MeasurementError
 from steelyard.campaign.folder import open_folder
 from steelyard.engines.build import describe, mpi_engine
 from steelyard.engines.mpi import choose_mpi
+from steelyard.engines.shmem import choose_shmem
 from steelyard.judges.accept import read_limits
 
 _TYPED = {step for steps in scripts().values() for step in steps}
@@ -145,7 +146,8 @@ def test_the_page_of_ops_is_what_the_engine_says() -> None:
     generate = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(generate)
     try:
-        engine = mpi_engine(choose_mpi("embedded"))
+        engines = [mpi_engine(library) for library in (choose_mpi("embedded"), choose_shmem("oshmem"))]
     except InputError as error:
         pytest.skip(str(error))
-    assert generate.PAGE.read_text(encoding="utf-8") == generate.page(describe(engine))
+    said = generate.merged([describe(engine) for engine in engines])
+    assert generate.PAGE.read_text(encoding="utf-8") == generate.page(said)

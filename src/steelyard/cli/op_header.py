@@ -14,6 +14,6 @@ class NoOptions:
 
 
 def say_header(options: NoOptions) -> None:
-    """Print the folder to give to a compiler, as in: cc -I"$(steelyard op-header)"."""
+    """Print the folder of steelyard/op.h, for a compiler's -I."""
     del options
     say(str(header_folder()))

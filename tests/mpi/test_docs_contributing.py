@@ -35,12 +35,12 @@ _NEW = """
 import sys
 from pathlib import Path
 from make_records import FakePoint, steady, write_folder
-from steelyard.export.exported import Export, Results
+from steelyard.export.exported import Export, ExportedFolder
 from steelyard.export.formats import FORMATS
 from steelyard.analyses.registry import Made
 from steelyard.results.rows import results
 folder = write_folder(Path(sys.argv[1]), [FakePoint("mpi.bcast", steady(1e3))])
-sys.stdout.buffer.write(FORMATS["jsonl"](Export((Results(folder, Made(results(folder))),))))
+sys.stdout.buffer.write(FORMATS["jsonl"](Export((ExportedFolder(folder, Made(results(folder))),))))
 """
 
 
@@ -108,13 +108,13 @@ def test_a_method_and_a_rule_of_the_page_measure(copy: Path) -> None:
     except InputError as error:
         pytest.skip(str(error))
     command = next(one for one in commands("steelyard") if "--method one-late" in one.text)
-    more = ("--rule", "seconds", "--param", "seconds=0.05", "--launches", "1", "--oversubscribe", "--json")
+    more = ("--rule", "seconds", "--param", "seconds=0.05", "--oversubscribe", "--json")
     said = _python(copy, "-c", _MAIN, *words_of(command), *more, "--out", "out")
     assert said.code == 0, said.err
     (row,) = json.loads(said.out)["points"]
     assert (row["status"], row["method"], row["rule"]) == ("ok", "one-late", "seconds")
     records = [json.loads(line) for path in copy.glob("out/records/*") for line in _lines(path)]
-    assert [one["one_late_ns"] > 0 for one in records if one["record"] == "point"] == [True]
+    assert [one["one_late_ns"] > 0 for one in records if one["record"] == "point"] == [True, True]
 
 
 def test_a_check_of_the_page_finds_its_case_and_nothing_on_a_quiet_campaign(copy: Path) -> None:

@@ -187,7 +187,7 @@ def test_every_word_is_tried(one_mpi: Mpi) -> None:
 
 _ROLES = {
     *("call", "latency", "bandwidth", "rate", "collective"),
-    *("pattern", "overlap", "kernel", "noise", "instrument", "work", "fault"),
+    *("pattern", "overlap", "kernel", "noise", "instrument", "work", "fault", "file"),
 }
 
 

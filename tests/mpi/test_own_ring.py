@@ -49,7 +49,7 @@ def test_its_wrong_answer_is_found_on_each_rank(one_mpi: Mpi, tmp_path: Path) ->
     records = measure(mpi_engine(one_mpi), 2, 1, lines, tmp_path / "r.jsonl", words=words)
     right, *wrong = (record for record in records if isinstance(record, End))
     assert (right.status, right.verified) == ("ok", True)
-    assert all("byte 0 after step 1 is" in str(end.why) for end in wrong)
+    assert all("byte 0 after step 2 is" in str(end.why) for end in wrong)
     assert [f"rank {rank}" in str(end.why) for rank, end in enumerate(wrong)] == [True, True]
 
 

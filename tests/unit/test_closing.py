@@ -58,8 +58,8 @@ def test_the_headline_is_first_and_where_it_left_the_screen_last(
 def test_warnings_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """They are between the answer and the prompt, too: one launch gives one."""
-    folder = write_folder(tmp_path, _MANY[:1], launches=1)
+    """They are between the answer and the prompt, too: a rank that may run on two CPUs gives one."""
+    folder = write_folder(tmp_path, _MANY[:1], launches=1, cpus=lambda rank: "0-1")
     answer = len(_shown(folder, capsys))
     monkeypatch.setattr(module, "height", lambda: answer + 1)
     assert len(_shown(folder, capsys)) > answer

@@ -32,7 +32,7 @@ def test_a_size_that_the_default_type_does_not_fill_takes_one_that_does(
 
 
 def test_a_type_that_is_given_is_left_alone() -> None:
-    measure = Measure(ops=("mpi.sum",), bytes=4, params={"type": "double"})
+    measure = Measure(ops=("mpi.sum",), bytes=8, params={"type": "double"})
     (point,) = resolve(Plan(measure=(measure,)), _SUMS, ("m",), 4)
     assert point.params == {"type": "double"}
 

@@ -261,7 +261,7 @@ static void op_at(size_t i, struct op *op)
 {
     const struct name_row *row = &rows[i];
     *op = (struct op){
-        .family = "files",
+        .family = "file",
         .summary = row->summary,
         .class = OP_COLLECTIVE,
         .role = ROLE_FILE,

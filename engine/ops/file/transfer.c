@@ -344,7 +344,7 @@ static void op_at(size_t i, struct op *op)
 {
     const struct transfer_row *row = &rows[i];
     *op = (struct op){
-        .family = "files",
+        .family = "file",
         .summary = row->summary,
         .class = OP_COLLECTIVE,
         .role = ROLE_FILE,

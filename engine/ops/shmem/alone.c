@@ -153,7 +153,7 @@ static int setup(const struct op_env *env, void **state)
 static void op_at(size_t i, struct op *op)
 {
     const struct alone_row *row = &rows[i];
-    *op = (struct op){.family = "openshmem calls",
+    *op = (struct op){.family = "openshmem",
                       .summary = row->summary,
                       .class = row->class,
                       .role = ROLE_CALL,

@@ -143,7 +143,7 @@ enum { ROWS = sizeof rows / sizeof rows[0] };
 static void op_at(size_t i, struct op *op)
 {
     const struct coll_row *row = &rows[i];
-    *op = (struct op){.family = "openshmem collectives",
+    *op = (struct op){.family = "openshmem",
                       .summary = row->summary,
                       .class = OP_COLLECTIVE,
                       .role = ROLE_COLLECTIVE,

@@ -32,15 +32,14 @@ FAMILIES = (
     Family("windows", "windows", "windows and their synchronisation"),
     Family("management", "management", "communicators and groups made and freed"),
     Family("mock", "mpi.mock.", "collectives composed of other calls"),
+    Family("mpi-io", "mpi.io.", "files by MPI-IO"),
+    Family("openshmem", "shmem.", "OpenSHMEM's calls"),
     Family("omp", "omp.", "OpenMP's constructs"),
     Family("pthread", "pthread.", "Pthreads' calls"),
     Family("atomic", "atomic.", "atomic instructions"),
+    Family("file", "file.", "files without MPI"),
     Family("memory", "mem.", "STREAM and copies in memory"),
-    Family(
-        "floor",
-        "shm.,sock.,ofi.,ucx.",
-        "messages without MPI",
-    ),
+    Family("floor", "shm.,sock.,ofi.,ucx.", "messages without MPI"),
     Family("npb", "npb.", "NAS Parallel Benchmarks"),
     Family("app", "app.", "proxy applications"),
     Family("noise", "noise.", "time that the system takes from a core"),
@@ -67,4 +66,4 @@ def index_rows(ops: Sequence[Op]) -> Iterator[tuple[str, str]]:
         family = known.get(name, Family(name, name, name))
         first = min((op.name for op in own), key=place_of)
         example = "" if first.startswith(family.word) else f", such as {first}"
-        yield family.word, f"{len(own):2} {family.summary}{example}"
+        yield family.word, f"{len(own):3} {family.summary}{example}"

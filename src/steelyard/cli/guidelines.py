@@ -18,7 +18,6 @@ from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, lau
 from steelyard.cli.written import write_asked
 
 if TYPE_CHECKING:
-    from steelyard.judges.document import verdict_document
     from steelyard.judges.guidelines.verdicts import CheckedGuidelines
     from steelyard.plan.plan import Measure, Plan
     from steelyard.results.row import Row
@@ -109,6 +108,8 @@ def guidelines(options: GuidelineOptions) -> None:
         junit = guidelines_junit("steelyard check guidelines", found, options.strict)
         write_asked(options.junit, junit, "--junit")
     if options.json:
+        from steelyard.judges.document import verdict_document
+
         say_json(verdict_document(found))
     else:
         _print(found)

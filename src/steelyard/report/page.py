@@ -136,7 +136,10 @@ def render_report(folders: Sequence[Folder], accepted: Acceptance | None = None)
         for section in analysis_sections(folder.made, folder.name if several else "", PagePlace.BEFORE_ROWS)
     ]
     verdicts = comparison(folders)
-    sections = [*comparison_section(verdicts), *guidelines, *layer_sections(items), *pictures, *sections]
+    # A page begins with a picture: what has but tables stands behind the rows.
+    first = [section for section in pictures if section.charts]
+    last = [section for section in pictures if not section.charts]
+    sections = [*comparison_section(verdicts), *guidelines, *layer_sections(items), *first, *sections, *last]
     found = acceptance_of(folders, accepted)
     accepted_sections = list(acceptance_sections(found, sections))
     return _TEMPLATE.render(

@@ -7,6 +7,7 @@
 #include "ops/mpi/io/io.h"
 #include "team/team_mpi.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -302,6 +303,8 @@ static void op_at(size_t i, struct op *op)
         .work = pieces_work,
     };
     memcpy(op->name, row->name, strlen(row->name) + 1);
+    if (row->starts) /* mpi.io.iwrite_at is a form of mpi.io.write_at */
+        snprintf(op->base, sizeof op->base, "mpi.io.%s", row->name + strlen("mpi.io.i"));
 }
 
 const struct op_family mpi_io_ops = {.count = ROWS, .op_at = op_at};

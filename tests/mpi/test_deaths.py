@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,17 @@ def _await_measuring(tool: subprocess.Popen[str], folder: Path, launch: int) -> 
             return found
         time.sleep(0.02)
     raise AssertionError(f"launch {launch} never measured; code {tool.poll()}")
+
+
+def _await_noted(folder: Path, files: Collection[Path]) -> None:
+    """Wait until the tool has seen them: it looks ten times a second until ranks have begun."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        noted = (folder / ".lock").read_text()
+        if all(str(file) in noted for file in files if file.exists()):
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"the tool never saw all of {sorted(files)}")
 
 
 def _ends(folder: Path) -> Counter[int]:
@@ -144,6 +155,7 @@ def test_who_was_killed_is_named_and_the_others_are_measured(
             for pid in pids:
                 maps = Path(f"/proc/{pid}/maps").read_text().splitlines()
                 mapped |= {Path(line[line.index("/dev/shm/") :]) for line in maps if "/dev/shm/" in line}
+            _await_noted(folder, mapped)
             os.kill(pids[1] if victim == "rank 1" else _heir_and_launcher(tool)[1], number)
         tool.communicate(timeout=600)
     assert (tool.returncode, orphans()) == (3, [])

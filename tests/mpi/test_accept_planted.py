@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from campaigns import run_plan, setup_of
 from points import engine_of
 from preloaded import build_preloaded
@@ -75,6 +77,7 @@ def test_a_core_with_a_neighbour_is_named(tmp_path: Path) -> None:
     assert found.evidence.startswith(f"Core {cpu} loses ")
 
 
+@pytest.mark.further
 def test_a_wrong_eager_limit_is_found_and_named(tmp_path: Path) -> None:
     mpi = choose_mpi("openmpi")
     source = tmp_path / "rendezvous.c"

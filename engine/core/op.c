@@ -1,5 +1,6 @@
 #include "core/op.h"
 
+#include "base/err.h"
 #include "base/json.h"
 #include "core/method.h"
 
@@ -134,4 +135,13 @@ void op_describe(const struct op *op, struct json *j)
     json_bool(j, "available", op->missing == NULL);
     json_string(j, "why_not", op->missing);
     json_close(j, '}');
+}
+
+int op_check_threads(const struct op *op, int threads)
+{
+    const bool few = threads < op->least_threads, many = op->most_threads && threads > op->most_threads;
+    const int fit = few ? op->least_threads : op->most_threads;
+    return !few && !many ? 0
+                         : err_say(ERR_UNSUPPORTED, "%s needs %s %d threads, not %d; give --threads %d",
+                                   op->name, few ? "at least" : "at most", fit, threads, fit);
 }

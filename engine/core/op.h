@@ -226,6 +226,9 @@ extern const char *const op_classes[OP_CLASSES],
 /* The name that the forms of an op share: its own if it is the only one. */
 const char *op_base(const struct op *op);
 
+/* ERR_UNSUPPORTED: it needs more threads than these, or takes fewer. */
+int op_check_threads(const struct op *op, int threads);
+
 /* "base", "form", "role" and "layer". */
 void op_kind_json(const struct op *op, struct json *j);
 

@@ -282,15 +282,6 @@ static int refuse(const struct run *r)
     return err ? err : end(r, "failed", text, false);
 }
 
-static int check_threads(const struct op *op, int threads)
-{
-    const bool few = threads < op->least_threads, many = op->most_threads && threads > op->most_threads;
-    const int fit = few ? op->least_threads : op->most_threads;
-    return !few && !many ? 0
-                         : err_say(ERR_UNSUPPORTED, "%s needs %s %d threads, not %d; give --threads %d",
-                                   op->name, few ? "at least" : "at most", fit, threads, fit);
-}
-
 /* Set up; return the obstacles that this rank sees, or 0. */
 static int setup(struct run *r)
 {
@@ -307,7 +298,7 @@ static int setup(struct run *r)
     if (r->team->size < op->least_ranks)
         return err_say(ERR_UNSUPPORTED, "%s needs %d ranks, there is %d", op->name, op->least_ranks,
                        r->team->size);
-    int err = check_threads(op, r->env.threads);
+    int err = op_check_threads(op, r->env.threads);
     if (err)
         return err;
     if (r->team->size < r->point->method->least_ranks)

@@ -1,6 +1,7 @@
-"""Benchmarks for MPI, Pthreads and OpenMP, for Python programs: measure, read, load, compare, accept.
+"""Benchmarks for MPI, OpenSHMEM, Pthreads, OpenMP and files, for Python programs.
 
-Nothing prints. A mistake is an `InputError` in one sentence; what goes on comes as events.
+`measure`, `read`, `load`, `compare`, `accept`: nothing prints. A mistake is an `InputError` in one sentence;
+what goes on comes as events.
 """
 
 from __future__ import annotations

@@ -34,9 +34,10 @@ def shmem(monkeypatch: pytest.MonkeyPatch) -> Engine:
     """The engine for this machine's OpenSHMEM. Open MPI's crashes at its end with the component uct."""
     monkeypatch.setenv("OMPI_MCA_btl", "^uct")
     try:
-        return mpi_engine(choose_shmem(None))
+        library = choose_shmem(None)
     except InputError as why:
         pytest.skip(str(why))
+    return mpi_engine(library)
 
 
 def _lines(op: Op, threads: int, most: int) -> Iterator[str]:

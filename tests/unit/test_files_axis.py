@@ -9,8 +9,12 @@ import msgspec
 import pytest
 
 from described import described
+from flat_rows import made_row
+from steelyard.base.diagnostic import checks_of, diagnose
 from steelyard.base.errors import InputError
 from steelyard.campaign.files import own_folder, places_of
+from steelyard.diagnostics.results import files as files_checks
+from steelyard.diagnostics.results.evidence import Evidence
 from steelyard.engines.description import ops_of
 from steelyard.plan.engine_needed import needs_mpi
 from steelyard.plan.plan import Measure, Plan
@@ -18,6 +22,7 @@ from steelyard.plan.resolve import resolve
 from steelyard.plan.settings import read_around
 from steelyard.records.campaign_file import FILES, CampaignFile, PlannedPoint
 from steelyard.records.schema import End
+from steelyard.results.load import Measured
 
 _METHODS = [{"name": "barrier"}]
 _COMMON: dict[str, Any] = {"class": "collective", "methods": ["barrier"], "default_method": "barrier"}
@@ -101,3 +106,11 @@ def test_what_files_are_on_is_read() -> None:
     end = msgspec.json.decode(text, type=End)
     assert end.files is not None
     assert (end.files.type, end.files.options, end.files.free_bytes) == ("ext4", None, None)
+
+
+@pytest.mark.parametrize(("share", "found"), [(0.0, True), (0.4, True), (1.0, False), (None, False)])
+def test_a_cold_read_that_came_from_memory_is_named(share: float | None, found: bool) -> None:
+    rows = (made_row(op="file.pread.cold", method="batch", from_storage=share, file_system="tmpfs"),)
+    said = diagnose(checks_of(files_checks), Evidence(Measured(Path("x"), CampaignFile(), (), ()), rows))
+    assert [one.name for one in said] == ["read-from-memory"] * found
+    assert all("from storage, on tmpfs" in one.evidence for one in said)

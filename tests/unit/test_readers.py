@@ -60,6 +60,11 @@ access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/
 ------    ---------  ----       ----------  ---------- ---------  --------   --------   --------   ----
 write     2934.50    2936.12    0.001362    1024.00    1024.00    0.000316   0.001362   0.000021   0
 read      6401.20    7502.10    0.000533    1024.00    1024.00    0.000045   0.000533   0.000003   0
+
+Summary of all tests:
+Operation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  Mean(OPs)
+write        2934.50    2934.50    2934.50       0.00    2936.12    2936.12    2936.12
+read         6401.20    6401.20    6401.20       0.00    7502.10    7502.10    7502.10
 """
 _NETPIPE = "      1     0.040     0.039     0.041    0.20\n      8     0.320     0.310     0.330    0.20\n"
 _GOOGLE = json.dumps(
@@ -74,6 +79,7 @@ _GOOGLE = json.dumps(
                 "time_unit": "ns",
             },
             {"name": "BM_x/8_mean", "run_type": "aggregate", "real_time": 12.5, "time_unit": "ns"},
+            {"name": "BM_fails/8", "run_type": "iteration", "error_occurred": True, "real_time": 0.0},
         ],
     }
 )

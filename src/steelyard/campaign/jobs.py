@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from steelyard.base.engine_kinds import SHMEM
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.secret import masked
 from steelyard.base.still import Tell
@@ -21,7 +22,7 @@ from steelyard.base.units import format_bytes, format_memory
 from steelyard.engines.build import Engine, describe, given_engine, mpi_engine, ready_mpi_engine, solo_engine
 from steelyard.engines.description import Description, Ops, load_words, ops_of
 from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
-from steelyard.engines.shmem import choose_shmem
+from steelyard.engines.shmem import choose_shmem, find_shmems
 from steelyard.launch.batch_systems import read_allocation
 from steelyard.launch.choose import check_launcher
 from steelyard.launch.command import plan_launch
@@ -121,6 +122,18 @@ def setup_for(
         raise InputError(f"there is no synchronisation '{plan.sync}'; give one of {', '.join(syncs)}")
     descriptions, is_built = list[Description](), True
     lacks: dict[str | None, dict[str, str]] = {None: _lacks(solo_description)}
+
+    def add(library: Mpi) -> Description:
+        nonlocal is_built
+        engine, said, is_itself = _engine_for(library, engines, libraries, tell, builds=builds)
+        is_built = is_built and is_itself
+        check_loaded(said)
+        if why := clock_lacks(plan, said):
+            raise InputError(why)
+        assert engine.mpi is not None
+        engines[engine.mpi.name], lacks[engine.mpi.name] = engine, _lacks(said)
+        return said
+
     if plan.mpi or not_in_solo or needs_mpi(plan, solo_description, len(machine.cores)):
         for choice, path in itertools.product(plan.mpi or (None,), plan.arms.get("engine", (USUAL,))):
             mpi = choose_mpi(choice, tell)
@@ -131,42 +144,44 @@ def setup_for(
                 check_loaded(descriptions[-1])
                 lacks[f"{mpi.name}+{engine.path}"] = _lacks(descriptions[-1])
                 continue
-            if (known := engines.get(mpi.name)) is not None and known.mpi != mpi:  # two builds of one version
-                where = mpi.prefix or Path(mpi.mpiexec).parent
-                mpi = msgspec.structs.replace(mpi, name=f"{mpi.name}@{where}")
-            is_itself = builds or libraries or ready_mpi_engine(mpi)  # a library of ops fits one MPI alone
-            stand_in = None if is_itself else _stand_in(mpi)
-            is_built = is_built and stand_in is None
-            if stand_in is not None:
-                engines[mpi.name], said = stand_in
-            else:
-                engines[mpi.name] = mpi_engine(mpi, tell)
-                said = describe(engines[mpi.name], libraries=libraries)
-            check_loaded(said)
-            descriptions.append(said)
-            lacks[mpi.name] = _lacks(descriptions[-1])
-            if why := clock_lacks(plan, descriptions[-1]):
-                raise InputError(why)
-    shmems = list[Description]()
-    for choice in (plan.shmem or (None,)) if plan.shmem or needs_shmem(plan) else ():
-        shmem = choose_shmem(choice)
-        engines[shmem.name] = mpi_engine(shmem, tell)
-        shmems.append(describe(engines[shmem.name], libraries=libraries))
-        check_loaded(shmems[-1])
-        lacks[shmem.name] = _lacks(shmems[-1])
-        if why := clock_lacks(plan, shmems[-1]):
-            raise InputError(why)
+            descriptions.append(add(mpi))
+    shmems = [
+        add(choose_shmem(choice))
+        for choice in ((plan.shmem or (None,)) if plan.shmem or needs_shmem(plan) else ())
+    ]
     ops = ops_of(solo_description, next(iter(descriptions), None), next(iter(shmems), None))
     ops = msgspec.structs.replace(ops, solo={}) if not_in_solo else ops
     return CampaignSetup(engines, ops, machine, lacks, read_allocation(), is_built)
 
 
-def _stand_in(mpi: Mpi) -> tuple[Engine, Description] | None:
-    """Describe the engine of an MPI by one for another MPI that is there; None if there is none.
+def _engine_for(
+    library: Mpi,
+    engines: Mapping[str | None, Engine],
+    libraries: tuple[str, ...],
+    tell: Tell,
+    *,
+    builds: bool,
+) -> tuple[Engine, Description, bool]:
+    """Choose the engine of an MPI or an OpenSHMEM; is it that library's own, and none that stands for it?
 
-    What this MPI lacks is not known before its own engine is there.
+    Two builds of one version are named apart.
     """
-    for other in find_mpis():
+    if (known := engines.get(library.name)) is not None and known.mpi != library:
+        where = library.prefix or Path(library.mpiexec).parent
+        library = msgspec.structs.replace(library, name=f"{library.name}@{where}")
+    is_itself = builds or libraries or ready_mpi_engine(library)  # a library of ops fits one MPI alone
+    if not is_itself and (stand_in := _stand_in(library)) is not None:
+        return *stand_in, False
+    engine = mpi_engine(library, tell)
+    return engine, describe(engine, libraries=libraries), True
+
+
+def _stand_in(mpi: Mpi) -> tuple[Engine, Description] | None:
+    """Describe the engine of a library by one for another of its kind that is there; None if there is none.
+
+    What this library lacks is not known before its own engine is there.
+    """
+    for other in find_shmems() if mpi.kind == SHMEM else find_mpis():
         engine = ready_mpi_engine(other)
         if engine is None:
             continue

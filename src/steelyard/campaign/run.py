@@ -10,19 +10,17 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from steelyard.base.errors import MeasurementError
-from steelyard.base.files import make_folder, write_whole
+from steelyard.base.files import make_folder
 from steelyard.base.plural import counted
-from steelyard.base.secret import masked_settings, masked_text, masked_words
-from steelyard.campaign.budget import Budget, budget_of, estimate, expected_seconds
+from steelyard.base.secret import masked_text
+from steelyard.campaign.budget import budget_of, estimate, expected_seconds
 from steelyard.campaign.cause_of_death import (
     LaunchPhase,
     cannot_begin,
@@ -39,27 +37,24 @@ from steelyard.campaign.events import (
     Listener,
     PointEnded,
 )
-from steelyard.campaign.files import own_folder
 from steelyard.campaign.folder import finished
 from steelyard.campaign.hold import Hold
-from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob, alike, plan_jobs
+from steelyard.campaign.job import CampaignJob, Lessons, engine_command, given_files, job_record
+from steelyard.campaign.jobs import CampaignSetup, alike, plan_jobs
 from steelyard.campaign.lock import Lock
 from steelyard.campaign.patience import patience_seconds, phase_of, silent_words
-from steelyard.campaign.room import little_shared_memory, room_notes, settings_now
+from steelyard.campaign.room import little_shared_memory, room_notes
 from steelyard.campaign.spread import await_launch, spread_of, spread_words
 from steelyard.campaign.where import ask_ranks, held_words, silent_hosts
-from steelyard.engines.build import Engine
 from steelyard.launch.command import LaunchCommand, plan_launch
-from steelyard.launch.given import complaints, given_variables
-from steelyard.plan.arrivals import arrival_lines
+from steelyard.launch.given import complaints
 from steelyard.plan.plan import Plan
-from steelyard.plan.point_line import point_line
-from steelyard.records.campaign_file import FILES, CampaignFile, PlannedPoint
+from steelyard.records.campaign_file import CampaignFile, PlannedPoint
 from steelyard.records.command_line import resumed
 from steelyard.records.follow import Tail
 from steelyard.records.job_file import JobFile, append_records, create_records
-from steelyard.records.parts import JobMpi, StuckRank
-from steelyard.records.schema import SCHEMA, End, Job, Watch
+from steelyard.records.parts import StuckRank
+from steelyard.records.schema import End, Watch
 from steelyard.system.kernel_settings import oom_kills
 from steelyard.system.leftovers import Leftovers
 from steelyard.system.other_processes import Watcher
@@ -99,7 +94,7 @@ def run_campaign(
     make_folder(folder / "records")
     done = {key: end for key, end in finished(folder).items() if not (retry_failed and is_failure(end))}
     spared = {index: HUNG_BEFORE for (_, index), end in done.items() if hung_by_itself(end.why)}
-    lessons = _Lessons(spared, Counter(), set())
+    lessons = Lessons(spared, Counter(), set())
     jobs = plan_jobs(campaign, plan.launches, done)
     remaining = sum(len(job.points) for job in jobs)
     budget = budget_of(plan, rounds * remaining)
@@ -117,7 +112,7 @@ def run_campaign(
         if is_stopping():
             return
         seen = (lessons, listener, lock, is_idle, is_stopping, seconds)
-        left = _run_job(_Job(folder, plan, campaign, setup, job, budget, remaining, *seen))
+        left = _run_job(CampaignJob(folder, plan, campaign, setup, job, budget, remaining, *seen))
         remaining -= len(job.points) - left
         if budget.is_over and remaining > 0:
             launches = {later.launch for later in jobs[index + (left == 0) :]}
@@ -130,41 +125,7 @@ def is_failure(end: End) -> bool:
     return end.status == "failed" or (end.status == "skipped" and end.why in SPARED)
 
 
-class _Lessons(Struct, frozen=True):
-    """What earlier launches teach: the points to skip in others, with the reason; how many launches alike
-    never began; those that hung after their last test case.
-    """
-
-    spared: dict[int, str]
-    deaths: Counter[LaunchGroup]
-    unclosed: set[LaunchGroup]
-
-
-class _Job(Struct, frozen=True):
-    """The arguments of a job."""
-
-    folder: Path
-    plan: Plan
-    campaign: CampaignFile
-    setup: CampaignSetup
-    planned: PlannedJob
-    budget: Budget
-    remaining: int  # points, of this job and of later ones
-    lessons: _Lessons
-    listener: Listener
-    lock: Lock | None
-    is_idle: Callable[[], bool]
-    is_stopping: Callable[[], bool]
-    seconds: Mapping[int, float] | None  # that points may take; None: the budget decides
-
-    def most_seconds(self, point: PlannedPoint) -> float | None:
-        """How long a point may take in this launch; None: what its rule says."""
-        if self.seconds is None:
-            return self.budget.most_seconds(self.remaining)
-        return self.seconds.get(point.point)
-
-
-def _run_job(job: _Job) -> int:
+def _run_job(job: CampaignJob) -> int:
     """Run one job: start the engine, again without the point at which it died, until all points have an end.
 
     Returns how many have none, because the time budget was over.
@@ -180,105 +141,22 @@ def _run_job(job: _Job) -> int:
     points = [point for point in points if point.point not in job.lessons.spared]
     while points or spared:
         path = create_records(job.folder / "records", planned.name)
-        command = _command(job, engine, launch, path)
-        append_records(path, [_job_record(job, engine, launch, command, [*spared, *points])])
+        command = engine_command(job, engine, launch, path)
+        append_records(path, [job_record(job, engine, launch, command, [*spared, *points])])
         tail = Tail(path)
         for point in spared:
             _conclude(job, tail, point, "skipped", job.lessons.spared[point.point])
         spared = []
         if points:
-            with _given(job, points) as hold:
+            with given_files(job, points) as hold:
                 points = _watch(job, tail, points, command, launch, hold)
         if job.budget.is_over or job.is_stopping():
             return len(points)
     return 0
 
 
-def _points_file(folder: Path) -> Path:
-    return folder.absolute() / ".points"
-
-
-def _arrivals_file(folder: Path) -> Path:
-    return folder.absolute() / ".arrivals"
-
-
-@contextmanager
-def _given(job: _Job, points: list[PlannedPoint]) -> Iterator[Hold]:
-    """Keep the files that tell a launch what to measure, while it runs; ranks are held back at the points."""
-    words, arrivals = _points_file(job.folder), _arrivals_file(job.folder)
-    group = job.planned.group
-    all_cores = group.ranks // (group.hosts or 1) * group.threads >= len(job.setup.machine.cores)
-    try:
-        ops = job.setup.ops
-        lines = "".join(point_line(point, ops, job.most_seconds(point)) + "\n" for point in points)
-        write_whole(words, lines.encode())
-        if isinstance(job.plan.arrivals, tuple):
-            write_whole(arrivals, arrival_lines(job.plan.arrivals).encode())
-        with Hold(words, job.is_idle if all_cores else lambda: True) as hold:
-            yield hold
-    finally:
-        words.unlink(missing_ok=True)
-        arrivals.unlink(missing_ok=True)
-
-
-def _command(job: _Job, engine: Engine, launch: LaunchCommand, path: Path) -> list[str]:
-    loads = job.planned.group.loads(job.setup.ops)
-    command = [*launch.argv_prefix, engine.path, "run", *launch.engine_args, *loads]
-    command += [
-        "--points",
-        str(_points_file(job.folder)),
-        "--out",
-        str(path.absolute()),
-        "--seed",
-        str(job.campaign.seed + job.planned.launch),
-    ]
-    group = job.planned.group
-    if engine.mpi is not None and (group.threads > 1 or group.thread_level):
-        command += ["--thread-level", group.thread_level or "funneled"]
-    plan = job.plan
-    if plan.arrivals is not None:
-        command += ["--arrivals", str(_arrivals_file(job.folder))]
-    if (place := dict(group.env).get(FILES)) is not None:
-        command += ["--files", own_folder(place, job.folder, job.campaign)]
-    asked = {"--clock": plan.clock, "--sync": plan.sync, "--paths": plan.paths, "--keep": plan.keep}
-    command += [word for option, value in asked.items() if value is not None for word in (option, value)]
-    return command
-
-
-def _job_record(
-    job: _Job, engine: Engine, launch: LaunchCommand, command: list[str], points: Sequence[PlannedPoint]
-) -> Job:
-    mpi = engine.mpi
-    placement = job.planned.group.placement
-    return Job(
-        schema=SCHEMA,
-        job=job.planned.name,
-        launch=job.planned.launch,
-        mpi=JobMpi(
-            name=mpi.name, family=mpi.family, version=mpi.version, mpiexec=mpi.mpiexec, prefix=mpi.prefix
-        )
-        if mpi
-        else None,
-        engine=engine.path,
-        command=masked_words(command),
-        environment=masked_settings(launch.environment),
-        preset=launch.preset,
-        ranks=job.planned.group.ranks,
-        threads=job.planned.group.threads,
-        cores=len(job.setup.machine.cores),
-        placement=placement.text if placement else None,
-        cpus=placement.cpus if placement else (),
-        launcher=launch.launcher,
-        hosts=launch.hosts,
-        notes=launch.notes,
-        points=tuple(point.point for point in points),
-        settings=settings_now(),
-        given=given_variables(os.environ, dict(job.planned.group.env), unset=launch.unset),
-    )
-
-
 def _watch(
-    job: _Job,
+    job: CampaignJob,
     tail: Tail,
     points: list[PlannedPoint],
     command: list[str],
@@ -369,7 +247,7 @@ def _watch(
     return left[len(culprits) :]
 
 
-def _conclude_launch(job: _Job, tail: Tail, watch: Watch, ending: str | None) -> None:
+def _conclude_launch(job: CampaignJob, tail: Tail, watch: Watch, ending: str | None) -> None:
     """Write what was seen from outside while a launch ran, and how it ended after its last test case."""
     watch = msgspec.structs.replace(watch, ending=ending)
     append_records(tail.path, [watch])
@@ -377,7 +255,7 @@ def _conclude_launch(job: _Job, tail: Tail, watch: Watch, ending: str | None) ->
         job.listener(LaunchEnded(JobFile(tail.path, tail.job, tail.launch, (), False, watches=(watch,))))
 
 
-def _spare(job: _Job, culprits: list[PlannedPoint], why: str) -> None:
+def _spare(job: CampaignJob, culprits: list[PlannedPoint], why: str) -> None:
     """Skip points in later launches, because they would cost too much time."""
     if hung_by_itself(why):
         job.lessons.spared.update((point.point, HUNG_BEFORE) for point in culprits)
@@ -385,7 +263,7 @@ def _spare(job: _Job, culprits: list[PlannedPoint], why: str) -> None:
         job.lessons.spared.update((point.point, _NEVER_BEGAN) for point in job.planned.group.points)
 
 
-def _hear(job: _Job, tail: Tail, plans: dict[int, PlannedPoint]) -> bool:
+def _hear(job: CampaignJob, tail: Tail, plans: dict[int, PlannedPoint]) -> bool:
     """Report the points that have ended since, and remove them from `plans`; was anything recorded?"""
     ended, grew = tail.advance()
     for file, span in ended:
@@ -394,7 +272,12 @@ def _hear(job: _Job, tail: Tail, plans: dict[int, PlannedPoint]) -> bool:
 
 
 def _conclude(
-    job: _Job, tail: Tail, point: PlannedPoint, status: Any, why: str, where: tuple[StuckRank, ...] = ()
+    job: CampaignJob,
+    tail: Tail,
+    point: PlannedPoint,
+    status: Any,
+    why: str,
+    where: tuple[StuckRank, ...] = (),
 ) -> None:
     """Write the end of a point that the engine could not end itself."""
     end = End(point=point.point, status=status, why=masked_text(why), verified=False, where=where)

@@ -21,6 +21,7 @@ from steelyard.base.secret import masked, masked_text
 from steelyard.campaign.jobs import CampaignSetup
 from steelyard.engines.cache import cache_folder, kept_folder
 from steelyard.engines.mpi import find_mpis, is_place
+from steelyard.engines.shmem import find_shmems
 from steelyard.plan.arms import USUAL, with_arms
 from steelyard.plan.own_ops import libraries_of
 from steelyard.plan.plan import Plan
@@ -93,15 +94,16 @@ def _engine(path: object) -> str:
 
 
 def unknown(lines: Iterable[str]) -> tuple[str, ...]:
-    """List those lines that this user has not started here before, and that are no MPI that this machine
-    finds by itself.
+    """List those lines that this user has not started here before, and that are no MPI or OpenSHMEM that this
+    machine finds by itself.
     """
     folder = None
     with contextlib.suppress(InputError):
         folder = kept_folder(_FOLDER)
     new = [line for line in lines if folder is None or not (folder / _name(line)).is_file()]
     if any(line.startswith(_mpi("")) for line in new):
-        found = {_mpi(path) for mpi in find_mpis() for path in (mpi.mpiexec, mpi.mpicc, mpi.prefix) if path}
+        libraries = (*find_mpis(), *find_shmems())
+        found = {_mpi(path) for one in libraries for path in (one.mpiexec, one.mpicc, one.prefix) if path}
         new = [line for line in new if line not in found]
     return tuple(new)
 

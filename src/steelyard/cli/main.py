@@ -97,7 +97,7 @@ mpi_app = typer.Typer(cls=lazy_group(_MPI), help=_MPI_HELP, **_STYLE)
 app = typer.Typer(
     name="steelyard",
     cls=lazy_group(_COMMANDS, _meant),
-    help="Measures MPI, Pthreads and OpenMP, and says how far each number can be trusted.",
+    help="Measures MPI, OpenSHMEM, Pthreads, OpenMP and files, and says how far each number can be trusted.",
     **_STYLE,
 )
 app.add_typer(mpi_app, name="mpi")

@@ -123,12 +123,13 @@ def measure_and_show(
 def _print_answer(plan: Plan, results: ReadFolder, like: Sequence[str]) -> OnScreen:
     """Print the tables, or the verdicts of the plan `acceptance`."""
     from steelyard.cli.accept import print_acceptance
-    from steelyard.judges.accept import PLAN, Weighed, accept
+    from steelyard.judges.accept import PLAN, accept
+    from steelyard.session.accept import weighed
 
     if plan.name != PLAN:
         return print_results([results], like)
-    weighed = Weighed(results.measured, results.rows, results.name)
-    return print_acceptance(weighed, accept(weighed))
+    candidate = weighed(results)
+    return print_acceptance(candidate, accept(candidate))
 
 
 NAMES = {"run": known_names}

@@ -34,7 +34,7 @@ def results_schema() -> dict[str, Any]:
     for kind in FACETS:
         del defs[kind.__name__]
     document = {
-        "schema": {"const": 1},
+        "schema": {"const": SCHEMA},
         "out": {"type": "string"},
         "points": {"type": "array", "items": {"$ref": _REF.format(name="Row")}},
         **dict(zip(models, schemas[len(kinds) - len(models) :], strict=True)),

@@ -79,6 +79,7 @@ class _Benchmark(msgspec.Struct):
     real_time: float | None = None
     time_unit: str = "ns"
     run_type: str = "iteration"
+    error_occurred: bool = False
 
 
 class _Document(msgspec.Struct):
@@ -97,7 +98,7 @@ def _google(text: str) -> Iterator[PrintedNumber]:
             f"it is no JSON of Google Benchmark ({error}); give the file that it wrote as JSON"
         ) from None
     for i, one in enumerate(document.benchmarks, 1):
-        if one.run_type == "iteration" and one.real_time is not None:
+        if one.run_type == "iteration" and one.real_time is not None and not one.error_occurred:
             column = f"real_time ({one.time_unit})"
             yield PrintedNumber(
                 suite="Google Benchmark", test=one.name, column=column, value=one.real_time, line=i

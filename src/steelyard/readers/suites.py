@@ -106,6 +106,8 @@ def _ior(section: SuiteTable) -> Iterator[PrintedNumber]:
     columns = section.first.text.split()
     for line in section.lines:
         access, *fields = line.text.split() or [""]
+        if access in ("Summary", "Operation"):  # the same numbers again, over repetitions
+            return
         if access not in ("write", "read"):
             continue
         if len(fields) + 1 != len(columns):

@@ -96,8 +96,11 @@ def read_asked(folder: Any) -> Results:
 def load_asked(folders: Any, rows: Any) -> polars.DataFrame:
     """See `steelyard.load`."""
     from steelyard.export.table import load_table
+    from steelyard.session.results import check_folders
 
-    return load_table(paths_of("folders", folders), text_of("rows", rows))
+    given = paths_of("folders", folders)
+    check_folders(given)
+    return load_table(given, text_of("rows", rows))
 
 
 def compare_asked(

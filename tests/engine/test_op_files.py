@@ -114,11 +114,11 @@ def test_a_folder_that_cannot_be(tmp_path: Path, folder: str | None, words: str)
 
 def test_a_folder_of_others_is_left_alone(tmp_path: Path) -> None:
     """A folder into which others may write, and a link, are no folder for files."""
-    theirs = tmp_path / "theirs"
+    theirs = tmp_path / "steelyard-files-theirs"
     theirs.mkdir()
     (theirs / "precious").write_text("data")
     theirs.chmod(0o777)
-    link = tmp_path / "link"
+    link = tmp_path / "steelyard-files-link"
     link.symlink_to(theirs)
     for folder in (theirs, link):
         line = f"op=file.pwrite bytes=4096 {_FIXED}"
@@ -131,8 +131,19 @@ def test_a_folder_of_others_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in theirs.iterdir()] == ["precious"]
 
 
+@pytest.mark.parametrize("name", ["home", "steelyard-files"])
+def test_tidy_keeps_a_folder_that_has_no_name_of_a_campaign(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    folder.mkdir(mode=0o700)
+    (folder / "precious").touch()
+    done = run([_solo().path, "tidy", str(folder)], timeout=60)
+    assert done.code != 0
+    assert "is not named steelyard-files-..." in done.err
+    assert [path.name for path in folder.iterdir()] == ["precious"]
+
+
 def test_tidy_removes_what_a_launch_has_left(tmp_path: Path) -> None:
-    folder = tmp_path / "files"
+    folder = tmp_path / "steelyard-files-0-1"
     (folder / "names-3").mkdir(parents=True)
     (folder / "names-3" / "r3.0").touch()
     (folder / "shared").write_bytes(b"x")

@@ -155,6 +155,11 @@ void files_clear(int descriptor)
 
 int files_remove(const char *folder)
 {
+    static const char prefix[] = "steelyard-files-";
+    const char *slash = strrchr(folder, '/'), *last = slash ? slash + 1 : folder;
+    if (strncmp(last, prefix, sizeof prefix - 1) != 0)
+        return err_say(ERR_INPUT, "%.150s is not named %s... as a campaign's folder of files is; it stays",
+                       folder, prefix);
     const int descriptor = folder_open(folder);
     if (descriptor < 0)
         return errno == ENOENT ? 0 : files_failed("open", "the folder", folder, errno);

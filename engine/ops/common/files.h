@@ -41,7 +41,8 @@ int files_file(int descriptor, const char *name, int flags);
 /* Remove all that is in it. */
 void files_clear(int descriptor);
 
-/* Remove the folder with all its files; a folder that is not ours stays. ERR_SYSTEM, ERR_INPUT. */
+/* Remove a campaign's folder with all its files; one that has another name, or is not ours, stays.
+ * ERR_SYSTEM, ERR_INPUT. */
 int files_remove(const char *folder);
 
 /* Keep "CALL of FILE in FOLDER failed: why", with what to do. Returns ERR_SYSTEM. */

@@ -299,10 +299,12 @@ int pieces_look_anywhere(struct pieces *p, int err)
     const struct team *team = p->env->team;
     const size_t bytes = (size_t)p->count * sizeof(int64_t);
     int64_t *mine = malloc(bytes), *all = team->rank == 0 ? malloc(bytes * (size_t)team->size) : NULL;
-    if (!mine || (team->rank == 0 && !all)) {
+    int64_t lacks = !mine || (team->rank == 0 && !all);
+    const int asked = team_max(team, &lacks); /* what follows needs all ranks */
+    if (asked || lacks) {
         free(mine);
         free(all);
-        return err_say(ERR_NOMEM, "no memory for %lld pieces", (long long)p->count);
+        return asked ? asked : err_say(ERR_NOMEM, "no memory for %lld pieces", (long long)p->count);
     }
     for (int64_t k = 0; k < p->count; ++k)
         mine[k] = -1;

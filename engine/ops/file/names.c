@@ -23,6 +23,8 @@ static const struct param params[] = {
     {0},
 };
 
+enum { NAME_MAX_HERE = 32 };
+
 struct names;
 
 /* What is there before a repetition and after it: all files of the rank, or none. */
@@ -39,41 +41,34 @@ struct names {
     int top, folder; /* descriptors: of the campaign, and of the files */
     char own[32];    /* the name of the folder in it; "": the same */
     int count;
-    int64_t sizes; /* what stat has seen */
-    bool folders;  /* they are folders, not files */
+    int64_t sizes;                /* what stat has seen */
+    bool folders;                 /* they are folders, not files */
+    char (*names)[NAME_MAX_HERE]; /* of its files; made beforehand, because calls are short */
 };
 
-enum { NAME_MAX_HERE = 32 };
-static void name_of(const struct names *n, int i, char name[NAME_MAX_HERE])
+static void name_of(int rank, int i, char name[NAME_MAX_HERE])
 {
-    snprintf(name, NAME_MAX_HERE, "r%d.%d", n->env->team->rank, i);
+    snprintf(name, NAME_MAX_HERE, "r%d.%d", rank, i);
 }
-
-#define NAMED(i)                                                                                             \
-    char name[NAME_MAX_HERE];                                                                                \
-    name_of(n, i, name)
 
 /* ---- calls ---- */
 
 static int create(struct names *n, int i)
 {
-    NAMED(i);
-    const int file = files_file(n->folder, name, O_CREAT | O_EXCL | O_WRONLY);
+    const int file = files_file(n->folder, n->names[i], O_CREAT | O_EXCL | O_WRONLY);
     return file < 0 ? -1 : close(file);
 }
 
 static int open_close(struct names *n, int i)
 {
-    NAMED(i);
-    const int file = files_file(n->folder, name, O_RDONLY);
+    const int file = files_file(n->folder, n->names[i], O_RDONLY);
     return file < 0 ? -1 : close(file);
 }
 
 static int see(struct names *n, int i)
 {
     struct stat stat;
-    NAMED(i);
-    if (fstatat(n->folder, name, &stat, AT_SYMLINK_NOFOLLOW) != 0)
+    if (fstatat(n->folder, n->names[i], &stat, AT_SYMLINK_NOFOLLOW) != 0)
         return -1;
     n->sizes += stat.st_size;
     return 0;
@@ -81,20 +76,17 @@ static int see(struct names *n, int i)
 
 static int remove_one(struct names *n, int i)
 {
-    NAMED(i);
-    return unlinkat(n->folder, name, 0);
+    return unlinkat(n->folder, n->names[i], 0);
 }
 
 static int make_folder(struct names *n, int i)
 {
-    NAMED(i);
-    return mkdirat(n->folder, name, S_IRWXU);
+    return mkdirat(n->folder, n->names[i], S_IRWXU);
 }
 
 static int remove_folder(struct names *n, int i)
 {
-    NAMED(i);
-    return unlinkat(n->folder, name, AT_REMOVEDIR);
+    return unlinkat(n->folder, n->names[i], AT_REMOVEDIR);
 }
 
 /* ---- rows ---- */
@@ -111,9 +103,7 @@ enum { ROWS = sizeof rows / sizeof rows[0] };
 
 static int failed(const struct names *n, const char *call, int i)
 {
-    const int error = errno;
-    NAMED(i);
-    return files_failed(call, name, n->env->files, error);
+    return files_failed(call, n->names[i], n->env->files, errno);
 }
 
 /* ---- a repetition, and what it needs ---- */
@@ -121,10 +111,9 @@ static int failed(const struct names *n, const char *call, int i)
 /* File i has i modulo 7 bytes, so that a stat of another is seen. */
 static int make_one(struct names *n, int i)
 {
-    NAMED(i);
     if (n->folders)
         return make_folder(n, i);
-    const int file = files_file(n->folder, name, O_CREAT | O_TRUNC | O_WRONLY);
+    const int file = files_file(n->folder, n->names[i], O_CREAT | O_TRUNC | O_WRONLY);
     if (file < 0)
         return -1;
     const int rc = ftruncate(file, i % SIZES);
@@ -136,8 +125,7 @@ static int prepare(void *state)
     struct names *n = state;
     n->sizes = 0;
     for (int i = 0; i < n->count; ++i) {
-        NAMED(i);
-        if (unlinkat(n->folder, name, n->folders ? AT_REMOVEDIR : 0) != 0 && errno != ENOENT)
+        if (unlinkat(n->folder, n->names[i], n->folders ? AT_REMOVEDIR : 0) != 0 && errno != ENOENT)
             return failed(n, "unlink", i);
         if (n->row->before && make_one(n, i) != 0)
             return failed(n, "creation", i);
@@ -166,7 +154,7 @@ static int look(const struct names *n, int rank)
     int err = 0;
     for (int i = 0; i < n->count && !err; ++i) {
         struct stat stat;
-        snprintf(name, sizeof name, "r%d.%d", rank, i);
+        name_of(rank, i, name);
         const bool there = fstatat(folder, name, &stat, AT_SYMLINK_NOFOLLOW) == 0;
         if ((there ^ (n->env->planted && i + 1 == n->count)) != n->row->after)
             err = err_say(ERR_WRONG, "%s of rank %d is %s after %s", name, rank,
@@ -200,8 +188,7 @@ static void teardown(void *state)
 {
     struct names *n = state;
     for (int i = 0; n->folder >= 0 && i < n->count; ++i) {
-        NAMED(i);
-        unlinkat(n->folder, name, n->folders ? AT_REMOVEDIR : 0);
+        unlinkat(n->folder, n->names[i], n->folders ? AT_REMOVEDIR : 0);
     }
     if (n->own[0] && n->top >= 0)
         unlinkat(n->top, n->own, AT_REMOVEDIR);
@@ -211,7 +198,18 @@ static void teardown(void *state)
         close(n->top);
         rmdir(n->env->files);
     }
+    free(n->names);
     free(n);
+}
+
+static int make_names(struct names *n)
+{
+    n->names = malloc((size_t)n->count * sizeof *n->names);
+    if (!n->names)
+        return err_say(ERR_NOMEM, "no memory for %d names", n->count);
+    for (int i = 0; i < n->count; ++i)
+        name_of(n->env->team->rank, i, n->names[i]);
+    return 0;
 }
 
 static int open_folder(struct names *n)
@@ -236,6 +234,7 @@ static int setup(const struct op_env *env, void **state)
     err = err ? err : room;
     if (!err && n->own[0] && mkdirat(n->top, n->own, S_IRWXU) != 0 && errno != EEXIST)
         err = files_failed("mkdir", n->own, env->files, errno);
+    err = err ? err : make_names(n);
     err = err ? err : open_folder(n);
     if (!err)
         files_look(n->top, &n->facts);

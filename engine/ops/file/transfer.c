@@ -4,6 +4,7 @@
 #include "ops/families.h"
 
 #include "base/err.h"
+#include "base/kernel_files.h"
 #include "base/pool.h"
 #include "ops/common/data.h"
 #include "ops/common/pieces.h"
@@ -197,13 +198,7 @@ static int run(void *state, int64_t reps)
 /* Bytes that this process has had from storage, by /proc/self/io; -1: the kernel does not tell. */
 static int64_t bytes_read(void)
 {
-    char text[512] = "";
-    const int file = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
-    const ssize_t length = file >= 0 ? read(file, text, sizeof text - 1) : -1;
-    if (file >= 0)
-        close(file);
-    const char *at = length > 0 ? strstr(text, "\nread_bytes: ") : NULL;
-    return at ? strtoll(at + sizeof "\nread_bytes:", NULL, 10) : -1;
+    return kernel_file_number("", "/proc/self/io", "read_bytes");
 }
 
 /* Dirty pages cannot be dropped, so they are written before. */

@@ -162,15 +162,16 @@ static bool shares(const struct io_row *row)
 
 /* No rank may set the shared pointer back while another still uses it: MPI does not say that the call waits.
  */
-static int rewind_shared(struct io *io)
+static int rewind_shared(void *state)
 {
+    struct io *io = state;
     const int met = team_barrier(io->p.env->team);
-    return met ? MPI_ERR_OTHER : MPI_File_seek_shared(io->file, 0, MPI_SEEK_SET);
+    return met ? met : team_mpi_err(MPI_File_seek_shared(io->file, 0, MPI_SEEK_SET), "MPI_File_seek_shared");
 }
 
 static int repetition(struct io *io, const struct io_row *row)
 {
-    int rc = shares(row) ? rewind_shared(io) : MPI_SUCCESS;
+    int rc = MPI_SUCCESS;
     for (int k = 0; k < io->calls && rc == MPI_SUCCESS; ++k) {
         if (row->pointer == INDIVIDUAL && io->seeks[k])
             rc = MPI_File_seek(io->file, io->offset[k], MPI_SEEK_SET);
@@ -187,7 +188,6 @@ static int run(void *state, int64_t reps)
     struct io *io = state;
     const struct io_row *row = io->row;
     struct piece_lane *lane = io->p.lanes;
-    const bool syncs = param_value(io->p.env->op->params, io->p.env->params, "sync", 0) > 0;
     int rc = MPI_SUCCESS;
     for (int64_t r = 0; r < reps && rc == MPI_SUCCESS; ++r) {
         io->p.repetition += !row->reads;
@@ -199,7 +199,7 @@ static int run(void *state, int64_t reps)
                 sectors_stamp(&lane->sectors, piece, i, io->p.repetition);
         }
         rc = repetition(io, row);
-        if (rc == MPI_SUCCESS && syncs)
+        if (rc == MPI_SUCCESS && io->syncs)
             rc = MPI_File_sync(io->file);
     }
     return team_mpi_err(rc, row->call);
@@ -224,8 +224,10 @@ static int verify(void *state)
         const int renewed = pieces_renew(&io->p), synced = MPI_File_sync(io->file);
         err = err ? err : renewed ? renewed : team_mpi_err(synced, "MPI_File_sync");
         /* Collective calls need all ranks, also one that has failed. */
+        const int ready = shares(io->row) ? rewind_shared(io) : 0;
         const int ran = run(io, 1);
-        err = look(io, err ? err : ran);
+        err = err ? err : ready ? ready : ran;
+        err = look(io, err);
     }
     return err;
 }
@@ -293,6 +295,7 @@ static void op_at(size_t i, struct op *op)
         .params = made[i],
         .missing = IO_MISSING,
         .row = row,
+        .prepare = shares(row) ? rewind_shared : NULL,
         .setup = setup,
         .run = run,
         .verify = verify,

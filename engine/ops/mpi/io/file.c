@@ -140,6 +140,8 @@ int io_open(struct io *io, const struct op_env *env, bool reads, int pattern, bo
     io->info = MPI_INFO_NULL;
     io->type = MPI_DATATYPE_NULL;
     io->row = env->op->row;
+    io->atomic = param_value(env->op->params, env->params, "atomic", 0) > 0;
+    io->syncs = param_value(env->op->params, env->params, "sync", 0) > 0;
     int err = pieces_open(&io->p, env, reads, pattern, by_rank);
     io->comm = io->p.apart ? MPI_COMM_SELF : team_comm(env->team);
     err = err ? err : make_calls(io, view);
@@ -153,7 +155,12 @@ int io_open(struct io *io, const struct op_env *env, bool reads, int pattern, bo
     const int met = team_max(env->team, &any);
     if (err || met || any)
         return err ? err : met ? met : err_say(ERR_UNSUPPORTED, "another rank cannot open the file");
-    return team_mpi_err(io_open_file(io), "MPI_File_open or MPI_File_set_view");
+    /* And all close it, if one could not set its view. */
+    any = err = team_mpi_err(io_open_file(io), "MPI_File_open or MPI_File_set_view");
+    const int met_again = team_max(env->team, &any);
+    if (err || met_again || !any)
+        return err ? err : met_again;
+    return err_say(ERR_UNSUPPORTED, "another rank cannot open the file");
 }
 
 int io_open_file(struct io *io)
@@ -161,8 +168,7 @@ int io_open_file(struct io *io)
     int rc = MPI_File_open(io->comm, io->path, MPI_MODE_CREATE | MPI_MODE_RDWR, io->info, &io->file);
     if (rc == MPI_SUCCESS)
         rc = io_set_view(io);
-    const bool atomic = param_value(io->p.env->op->params, io->p.env->params, "atomic", 0) > 0;
-    if (rc == MPI_SUCCESS && atomic)
+    if (rc == MPI_SUCCESS && io->atomic)
         rc = MPI_File_set_atomicity(io->file, 1);
     MPI_Info has;
     if (rc == MPI_SUCCESS && io->hint.key && !io->seen.hint &&

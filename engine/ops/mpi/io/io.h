@@ -29,9 +29,10 @@ struct io {
     MPI_Comm comm; /* of those who open the file together */
     MPI_File file; /* MPI_FILE_NULL: not open */
     MPI_Info info;
-    MPI_Datatype type; /* of the view; MPI_DATATYPE_NULL: none */
-    char path[IO_PATH_MAX];
-    struct hint hint; /* the first that was given */
+    MPI_Datatype type;                             /* of the view; MPI_DATATYPE_NULL: none */
+    char path[IO_PATH_MAX], own_path[IO_PATH_MAX]; /* of the file; of one of this rank, to delete */
+    bool atomic, syncs; /* the mode of the file; each repetition ends with MPI_File_sync */
+    struct hint hint;   /* the first that was given */
     char hint_value[HINT_VALUE_MAX];
     struct hint_seen seen;
 

@@ -59,10 +59,7 @@ static int sync_file(struct io *io)
 
 static int delete_own(struct io *io)
 {
-    char name[PIECES_NAME_MAX], path[IO_PATH_MAX];
-    own_name(io, name);
-    snprintf(path, sizeof path, "%.*s/%s", FILES_PATH_MAX - 1, io->p.folder_name, name);
-    return MPI_File_delete(path, MPI_INFO_NULL);
+    return MPI_File_delete(io->own_path, MPI_INFO_NULL);
 }
 
 /* ---- before them, and after ---- */
@@ -119,6 +116,22 @@ static const struct param own_params[] = {
 };
 static struct param made[PARAMS_MAX + 1];
 
+/* Write all pieces of this rank, as of a new repetition. */
+static int write_pieces(struct io *io)
+{
+    int err = 0;
+    ++io->p.repetition;
+    for (int k = 0; k < io->calls && !err; ++k) {
+        char *data = io->p.lanes[0].data + (size_t)k * (size_t)io->bytes;
+        for (int64_t i = 0; i < io->bytes / (int64_t)io->p.piece; ++i)
+            sectors_stamp(&io->p.lanes[0].sectors, data + (size_t)i * io->p.piece, k + i, io->p.repetition);
+        err = team_mpi_err(
+            MPI_File_write_at(io->file, io->offset[k], data, io->bytes, MPI_BYTE, MPI_STATUS_IGNORE),
+            "MPI_File_write_at");
+    }
+    return err;
+}
+
 /* ---- a repetition ---- */
 
 static int prepare(void *state)
@@ -128,15 +141,8 @@ static int prepare(void *state)
     int err = team_barrier(io->p.env->team);
     if (!err && row->before)
         err = row->before(io);
-    io->p.repetition += row->writes;
-    for (int k = 0; row->writes && k < io->calls && !err; ++k) {
-        char *data = io->p.lanes[0].data + (size_t)k * (size_t)io->bytes;
-        for (int64_t i = 0; i < io->bytes / (int64_t)io->p.piece; ++i)
-            sectors_stamp(&io->p.lanes[0].sectors, data + (size_t)i * io->p.piece, k + i, io->p.repetition);
-        err = team_mpi_err(
-            MPI_File_write_at(io->file, io->offset[k], data, io->bytes, MPI_BYTE, MPI_STATUS_IGNORE),
-            "MPI_File_write_at");
-    }
+    if (!err && row->writes)
+        err = write_pieces(io);
     const int met = team_barrier(io->p.env->team);
     return err ? err : met;
 }
@@ -172,17 +178,13 @@ static int look_at_size(struct io *io, int64_t wanted)
 static int look_at_pieces(struct io *io, int err)
 {
     const struct manage_row *row = io->row;
-    ++io->p.repetition;
-    for (int k = 0; k < io->calls && !err && !row->writes; ++k) {
-        char *data = io->p.lanes[0].data + (size_t)k * (size_t)io->bytes;
-        for (int64_t i = 0; i < io->bytes / (int64_t)io->p.piece; ++i)
-            sectors_stamp(&io->p.lanes[0].sectors, data + (size_t)i * io->p.piece, k + i, io->p.repetition);
-        err = team_mpi_err(
-            MPI_File_write_at(io->file, io->offset[k], data, io->bytes, MPI_BYTE, MPI_STATUS_IGNORE),
-            "MPI_File_write_at");
-    }
-    io->p.repetition -= row->writes;
-    return pieces_look(&io->p, err);
+    if (!err && !row->writes)
+        err = write_pieces(io);
+    int64_t any = err;
+    const int met = team_max(io->p.env->team, &any);
+    if (!met && !any) /* all of them sync, or none does: another rank reads what this one has written */
+        err = team_mpi_err(MPI_File_sync(io->file), "MPI_File_sync");
+    return pieces_look(&io->p, err ? err : met);
 }
 
 static int verify(void *state)
@@ -221,6 +223,10 @@ static int setup(const struct op_env *env, void **state)
     if (!io)
         return err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
     int err = io_open(io, env, false, PLACES_CONTIGUOUS, false);
+    char name[PIECES_NAME_MAX];
+    own_name(io, name);
+    snprintf(io->own_path, sizeof io->own_path, "%.*s/%s", FILES_PATH_MAX - 1, env->files ? env->files : "",
+             name);
     if (err)
         teardown(io);
     else

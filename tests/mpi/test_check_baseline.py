@@ -52,6 +52,7 @@ def nights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return nights
 
 
+@pytest.mark.further
 def test_a_variable_is_taken_back_and_confirms_what_it_did(
     nights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -136,6 +136,7 @@ def test_many_arms_are_held_against_the_best() -> None:
             against(rivals, name)
 
 
+@pytest.mark.further
 def test_equals_held_against_the_best_of_them_alarm_no_more_often() -> None:
     """The best of four equals is chosen by what was seen: 1 % of 100 comparisons, 5 and more in 0.4 %."""
     alarms = 0

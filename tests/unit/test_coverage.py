@@ -105,6 +105,7 @@ def test_a_confirmation_keeps_its_promise_whatever_nights_are(derived: ModuleTyp
     assert nights.tonight_slower(independent, 12, 4)["10 % slower: confirmed"] >= 0.75
 
 
+@pytest.mark.further
 def test_arms_find_what_they_were_designed_to_find(derived: ModuleType) -> None:
     """90 % of 40 slowed test cases: 30 and more in all but 1 of 500 tests. Folders seldom tell."""
     assert derived

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from flat_rows import made_row, row_launch
 from steelyard.analyses.bests import leaders_of
@@ -131,6 +132,7 @@ def test_what_an_op_brings_about() -> None:
     assert {op: pattern_of(made_row(op=op)) for op in ops} == ops
 
 
+@pytest.mark.further
 def test_a_table_of_equals_has_a_false_best_in_few_cases() -> None:
     """5 % at most over all lines; a hundred tables of 3 lines and 4 arms each."""
     rng = np.random.default_rng(7)

@@ -41,7 +41,7 @@ def pl() -> Any:
     return pytest.importorskip("polars")
 
 
-def test_a_row_for_each_test_case_and_mpi(pl: Any, folder: Path) -> None:
+def test_a_row_for_each_test_case_and_mpi(pl: Any, folder: Path, tmp_path: Path) -> None:
     table = steelyard.load(folder)
     rows = results(folder)
     assert table["median_ns"].to_list() == [row.median for row in rows]
@@ -50,9 +50,12 @@ def test_a_row_for_each_test_case_and_mpi(pl: Any, folder: Path) -> None:
     assert table["param_root"].to_list() == [None, None, 1.0]
     assert table.filter(pl.col("mpi") == "openmpi-4.1.4").height == 1
     assert set(table["folder"]) == {str(folder)}
-    both = steelyard.load([folder, str(folder)])
+    again = shutil.copytree(folder, tmp_path / "again")
+    both = steelyard.load([folder, str(again)])
     assert both.height == 2 * table.height
     assert both.schema == table.schema
+    with pytest.raises(InputError, match="is given twice"):
+        steelyard.load([folder, str(folder)])
 
 
 def test_a_time_has_its_unit_in_the_name_of_its_column(tmp_path: Path) -> None:

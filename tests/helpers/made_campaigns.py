@@ -51,7 +51,7 @@ class MadeCampaigns:
         self._began_ns += _DAY_NS
         make_folder(folder / "records")
         rng = np.random.default_rng(campaign.seed)
-        for job in plan_jobs(campaign, min(plan.launches, _MOST_LAUNCHES), finished(folder)):
+        for job in plan_jobs(campaign, min(plan.most_launches, _MOST_LAUNCHES), finished(folder)):
             path = _free(folder / "records" / f"{job.name}.jsonl")
             members = [(point.point, _made(point, setup)) for point in job.points]
             known = _known(setup.engines[job.group.mpi])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -13,16 +14,18 @@ from make_records import FakePoint, steady, write_job
 from steelyard.base.errors import InputError
 from steelyard.campaign.folder import open_folder
 from steelyard.judges.compare.power import launches_to_find
-from steelyard.plan.plan import MOST_PRECISE, Measure, Plan
+from steelyard.plan.plan import MOST_PRECISE, Measure, Plan, plan_document
 from steelyard.records.campaign_file import PlannedPoint, read_campaign
 from steelyard.results.scatter import Scatters
-from steelyard.session.design import design_of, needed, with_needed
+from steelyard.session.asked import plan_asked
+from steelyard.session.design import Needed, design_of, needed, with_needed, with_planned
 from steelyard.stats.looks import compare_looks, launches_of_scatter
 from steelyard.system.machine import read_machine
 
 _PLAN = Plan(measure=(Measure(ops=("mpi.pingpong",)),), seed=34)
 _PRECISE = msgspec.structs.replace(_PLAN, precision="2%", launches=MOST_PRECISE)
 _DETECTS = msgspec.structs.replace(_PLAN, detect="3%", arms={"env.X": ("a", "b")})
+_GIVEN = {"arms": "env.X=a,b", "detect": "3%"}
 _POINTS = tuple(
     PlannedPoint(point=number, op="mpi.pingpong", bytes=8 << number, ranks=2) for number in range(2)
 )
@@ -111,8 +114,37 @@ def test_detect_plans_as_many_launches(tmp_path: Path) -> None:
     loud = needed(_DETECTS, _ARMS, tmp_path / "new", _earlier(tmp_path / "loud", scatter=0.5))
     assert loud is not None
     assert with_needed(_DETECTS, loud).launches == MOST_PRECISE
-    asked = msgspec.structs.replace(_DETECTS, launches=12)
-    assert with_needed(asked, loud).launches == 12
+    for given in (10, 12):  # the usual number is one, too
+        asked = plan_asked(["mpi.pingpong"], {**_GIVEN, "launches": given})
+        assert with_needed(asked, loud).launches == given
+    assert with_needed(plan_asked(["mpi.pingpong"], _GIVEN), loud).launches == MOST_PRECISE
+
+
+@pytest.mark.parametrize(
+    ("typed", "most"),
+    [
+        ({}, 7),  # the plan's
+        ({"launches": 10}, 10),
+        ({"precision": "2%"}, MOST_PRECISE),
+        ({"precision": "2%", "launches": 10}, 10),
+        ({"arms": "env.X=a,b", "detect": "3%"}, 10),  # until it is known what it takes
+        ({"arms": "env.X=a,b", "detect": "3%", "launches": 12}, 12),
+    ],
+)
+def test_a_number_of_launches_is_the_one_that_was_given_with_the_question(
+    typed: dict[str, Any], most: int
+) -> None:
+    known = msgspec.structs.replace(_PLAN, launches=7)
+    assert plan_asked((), typed, known).most_launches == most
+    assert plan_document(plan_asked((), typed, known))["launches"] == most
+
+
+def test_a_folder_goes_on_with_what_its_difference_took(tmp_path: Path) -> None:
+    begun = with_needed(_DETECTS, Needed((40,), ""))
+    open_folder(tmp_path, begun, _ARMS, read_machine())
+    assert with_planned(_DETECTS, tmp_path).launches == begun.launches == 40
+    assert with_planned(msgspec.structs.replace(_DETECTS, launches=60), tmp_path).launches == 60
+    assert with_planned(_PLAN, tmp_path).launches is None
 
 
 def test_the_design_is_in_the_folder_before_the_first_launch(tmp_path: Path) -> None:

@@ -314,4 +314,4 @@ def test_the_document_of_a_plan_says_all_but_the_seed() -> None:
     document = plan_document(plan)
     assert "seed" not in document
     assert document["yield"] == "none"
-    assert msgspec.convert(document, Plan) == msgspec.structs.replace(plan, seed=None)
+    assert msgspec.convert(document, Plan) == msgspec.structs.replace(plan, seed=None, launches=10)

@@ -215,7 +215,7 @@ def test_an_included_plan_gives_its_measures_alone(tmp_path: Path) -> None:
     _file(tmp_path, "two.toml", "include = ['one.toml']\n")
     text = "name = 'all'\ninclude = 'two.toml, quick'\n[[measure]]\nops = ['self.empty']\n"
     plan = read_plan(_file(tmp_path, "all.toml", text))
-    assert (plan.name, plan.launches, plan.include) == ("all", 10, ())
+    assert (plan.name, plan.most_launches, plan.include) == ("all", 10, ())
     assert plan.measure[0].ops == ("mpi.bcast",)
     assert len(plan.measure) > 3
     assert plan.measure[-1].ops == ("self.empty",)

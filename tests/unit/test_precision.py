@@ -57,9 +57,9 @@ class _Engine:
 
     def __call__(self, plan: Plan, campaign: CampaignFile, rounds: int, seconds: Mapping[int, float]) -> None:
         assert rounds == 1
-        self.asked.append((plan.launches, [point.point for point in campaign.points]))
+        self.asked.append((plan.most_launches, [point.point for point in campaign.points]))
         self.seconds.append(seconds)
-        for job in plan_jobs(campaign, plan.launches, finished(self.folder)):
+        for job in plan_jobs(campaign, plan.most_launches, finished(self.folder)):
             rng = np.random.default_rng([34, job.launch])
             members = [(point.point, self._made(point)) for point in job.points]
             path = self.folder / "records" / f"{job.name}.jsonl"

@@ -191,7 +191,7 @@ def _minutes(
     budget = budget_seconds(plan)
     folder = folder_of(out, hosts)
     done = finished(folder) if (folder / "campaign.json").is_file() else {}
-    jobs = plan_jobs(CampaignFile(points=tuple(points)), plan.launches, done)
+    jobs = plan_jobs(CampaignFile(points=tuple(points)), plan.most_launches, done)
     seconds = _ROUGH * expected_seconds(jobs, setup) if budget is None else budget
     return math.ceil((seconds + parse_seconds(plan.spread or "0s") + _EXTRA_SECONDS) / 60)
 

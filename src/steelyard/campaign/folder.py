@@ -201,9 +201,9 @@ def _with_launches(folder: Path, campaign: CampaignFile, plan: Plan) -> Campaign
         done = last_launch(folder)
         if 0 < done < planned:
             campaign = add_look(folder, campaign, done)
-    if planned < plan.launches:
+    if planned < plan.most_launches:
         campaign = add_look(folder, campaign, planned)
-        changed["launches"] = plan.launches
+        changed["launches"] = plan.most_launches
     if plan.precision not in (None, campaign.plan.get("precision")):
         changed["precision"] = plan.precision
     if changed:

@@ -56,17 +56,17 @@ class Forecast(Struct, frozen=True, kw_only=True):
 
 def forecast(plan: Plan, points: Sequence[PlannedPoint], setup: CampaignSetup) -> Forecast:
     """Estimate the size of these points of a plan. Raises InputError for an invalid time budget."""
-    cases = plan.launches * len(points)
+    cases = plan.most_launches * len(points)
     most = budget_of(plan, cases).most_seconds(cases)
-    jobs = tuple(_job(group, plan.launches, setup, most) for group in groups_of(points))
+    jobs = tuple(_job(group, plan.most_launches, setup, most) for group in groups_of(points))
     seconds = sum(job.seconds for job in jobs)
     budget = budget_seconds(plan)
     share = 1.0 if budget is None or seconds <= budget else budget / seconds
     return Forecast(
         name=plan.name,
         test_cases=len(points),
-        launches=plan.launches,
-        starts=len(jobs) * plan.launches,
+        launches=plan.most_launches,
+        starts=len(jobs) * plan.most_launches,
         seconds=share * seconds,
         node_hours=share * sum(job.seconds * job.hosts for job in jobs) / _SECONDS_OF_HOUR,
         bytes=sum(job.bytes for job in jobs),

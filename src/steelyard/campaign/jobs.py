@@ -248,10 +248,10 @@ def check_openmp(group: LaunchGroup, ops: Ops, machine: Machine, environ: Mappin
 
 def check_launches(plan: Plan, points: Sequence[PlannedPoint], setup: CampaignSetup) -> None:
     """Plan each launch of a campaign. Raises InputError for one that is impossible, or that shares cores."""
-    if (number := plan.launches * len(points)) > MOST_MEASUREMENTS:
+    if (number := plan.most_launches * len(points)) > MOST_MEASUREMENTS:
         raise InputError(
-            f"{plan.launches} launches of {len(points)} test cases are {number} measurements, and a campaign "
-            f"has at most {MOST_MEASUREMENTS}; give fewer --launches, or divide the plan"
+            f"{plan.most_launches} launches of {len(points)} test cases are {number} measurements, and a "
+            f"campaign has at most {MOST_MEASUREMENTS}; give fewer --launches, or divide the plan"
         )
     _check_memory(points, setup.machine)
     _check_available(points, setup)

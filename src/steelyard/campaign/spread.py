@@ -37,7 +37,7 @@ class Spread(Struct, frozen=True):
 
 def spread_of(plan: Plan, jobs: Sequence[PlannedJob]) -> Spread:
     """Spread the launches of `jobs` over a plan's time of `spread`. Raises InputError."""
-    gap = 0.0 if plan.spread is None else parse_seconds(plan.spread) / plan.launches
+    gap = 0.0 if plan.spread is None else parse_seconds(plan.spread) / plan.most_launches
     launches = dict.fromkeys(job.launch for job in jobs)
     return Spread(gap, time.monotonic(), {launch: place for place, launch in enumerate(launches)})
 

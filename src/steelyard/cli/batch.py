@@ -84,7 +84,9 @@ def run_batch(options: RunOptions, plan: Plan, out: Path) -> None:
         raise InputError(f"'{out}' cannot be written: {error.strerror}; give --out another place") from None
     try:
         with locked(out):
-            todo = [job for job in jobs if options.retry is not None or not is_measured(job, plan.launches)]
+            todo = [
+                job for job in jobs if options.retry is not None or not is_measured(job, plan.most_launches)
+            ]
             if not todo:
                 tell("all was measured before: no job is submitted")
             ended = list(_wait(system, submitted(system, todo), out))
@@ -98,7 +100,7 @@ def run_batch(options: RunOptions, plan: Plan, out: Path) -> None:
         where = f"the job for {counted(one.job.wanted.hosts, 'host')}"
         if one.code is None:
             tell(f"{where} ended before it had measured all: {one.words}; to go on: {again}")
-        elif one.code != 0 and not is_measured(one.job, plan.launches):
+        elif one.code != 0 and not is_measured(one.job, plan.most_launches):
             reason = reason_of(one.job)
             tell(
                 f"{where} ended with code {one.code} before it had measured all: {log} says why"

@@ -134,7 +134,7 @@ def rerun(options: RerunOptions) -> None:
     plan = plan_of(campaign)
     plan = msgspec.structs.replace(
         plan,
-        launches=options.launches or plan.launches,
+        launches=options.launches or plan.most_launches,
         time_budget=options.time_budget or plan.time_budget,
     )
     out = options.out or default_folder(plan)

@@ -171,7 +171,7 @@ def _plan_entry(name: str, path: Path) -> Entry:
     details = (
         ("run", command("run", name)),
         ("ops", ", ".join(ops)),
-        ("launches", f"{plan.launches}" + (f", at most {plan.time_budget}" if plan.time_budget else "")),
+        ("launches", f"{plan.most_launches}" + (f", at most {plan.time_budget}" if plan.time_budget else "")),
         ("file", f"{path}, to copy and change"),
     )
     return Entry(name, plan.summary, {"name": name, "summary": plan.summary}, details=details)

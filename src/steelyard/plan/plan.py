@@ -108,7 +108,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     include: tuple[str, ...] = ()  # other plans, whose measures come first; empty after they are read
     name: str = "run"
     summary: str = ""
-    launches: int = USUAL_LAUNCHES
+    launches: int | None = None  # of each test case; None: `most_launches`
     precision: str | None = None  # of each time, or ratio of arms: launches are added until ± is so narrow
     detect: str | None = None  # a difference of arms: as many launches as find it, if the scatter is known
     time_budget: str | None = None
@@ -134,6 +134,13 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
         with as_value_error(MeasureError):
             self._check()
 
+    @property
+    def most_launches(self) -> int:
+        """The launches of each test case; with a precision the most."""
+        if self.launches is not None:
+            return self.launches
+        return MOST_PRECISE if self.precision else USUAL_LAUNCHES
+
     def _check(self) -> None:
         for name in _TEXTS:
             value = getattr(self, name)
@@ -156,7 +163,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
             check_stage(self.stage)
         if not self.measure and not self.include:
             raise ValueError("there is no [[measure]], so nothing to measure")
-        if not 1 <= self.launches <= MOST_LAUNCHES:
+        if not 1 <= self.most_launches <= MOST_LAUNCHES:
             raise ValueError(f"launches must be from 1 to {MOST_LAUNCHES}")
         if self.seed is not None and self.seed < 0:
             raise ValueError(f"seed must be 0 or more, not {self.seed}")
@@ -265,6 +272,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
     """Make the plan's document for campaign.json, which has the seed elsewhere."""
     document: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(plan))
     document.pop("seed")
+    document["launches"] = plan.most_launches
     return document
 
 

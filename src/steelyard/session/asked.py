@@ -15,7 +15,7 @@ from steelyard.base.printable import shortened, visible
 from steelyard.plan.arguments import asked_plan
 from steelyard.plan.arms import read_arms
 from steelyard.plan.arrivals import read_arrivals
-from steelyard.plan.plan import MOST_PRECISE, USUAL_LAUNCHES, Plan, nearest
+from steelyard.plan.plan import Plan, nearest
 from steelyard.plan.settings import read_around
 from steelyard.records.campaign_file import AROUND
 
@@ -31,6 +31,7 @@ _OF_PLAN = (
     *("time_budget", "spread", "hang_after", "seed", "stage"),
 )
 _SWITCHES = ("oversubscribe", "refine")
+_DECIDING = ("precision", "detect")  # how many launches, unless their number is given, too
 
 
 class MeasureOptions(TypedDict, total=False):
@@ -91,10 +92,9 @@ def plan_asked(what: Sequence[str], given: Mapping[str, Any], known: Plan | None
     changes["arms"] = read_arms(given["arms"]) if given.get("arms") else None
     changes["arrivals"] = read_arrivals(Path(given["arrivals"])) if given.get("arrivals") else None
     changes = {name: value for name, value in changes.items() if value is not None}
-    plan = msgspec.structs.replace(plan, **changes)
-    if plan.precision and given.get("launches") is None and plan.launches == USUAL_LAUNCHES:
-        plan = msgspec.structs.replace(plan, launches=MOST_PRECISE)
-    return plan
+    if "launches" not in changes and not changes.keys().isdisjoint(_DECIDING):
+        changes["launches"] = None  # the plan's number answered another question
+    return msgspec.structs.replace(plan, **changes)
 
 
 def _named(what: Sequence[str], given: Mapping[str, Any]) -> Plan:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.units import parse_percent
-from steelyard.plan.plan import MOST_PRECISE, USUAL_LAUNCHES, Plan
+from steelyard.plan.plan import MOST_PRECISE, Plan
 from steelyard.records.campaign_file import Design, PlannedPoint, read_campaign
 from steelyard.system.machine import read_machine
 
@@ -55,7 +55,7 @@ def design_of(plan: Plan, points: Sequence[PlannedPoint]) -> Design:
     arms = len(dict.fromkeys(point.arm for point in points if point.arm is not None))
     cases = len(points) // max(arms, 1)
     ops = len({point.op for point in points})
-    looks = tuple(looks_until(plan.launches)) if plan.precision else (plan.launches,)
+    looks = tuple(looks_until(plan.most_launches)) if plan.precision else (plan.most_launches,)
     if arms < 2:
         return Design(looks=looks)
     return Design((cases + ops) * (arms - 1), arms - 1, FALSE_ALARM, LEAST, MARGIN, looks)
@@ -163,6 +163,14 @@ def _is_of_this_machine(folder: Path) -> bool:
 
 def with_needed(plan: Plan, found: Needed) -> Plan:
     """Plan as many launches as a difference takes, if no other number was given."""
-    if not plan.detect or not found.launches or plan.launches != USUAL_LAUNCHES:
+    if not plan.detect or not found.launches or plan.launches is not None:
         return plan
     return replace(plan, launches=found.of_plan(MOST_PRECISE))
+
+
+def with_planned(plan: Plan, folder: Path) -> Plan:
+    """Plan as many launches as a difference took when the folder began, if no other number was given."""
+    planned = read_campaign(folder).plan.get("launches")
+    if not plan.detect or plan.launches is not None or not isinstance(planned, int):
+        return plan
+    return replace(plan, launches=planned)

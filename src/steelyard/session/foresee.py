@@ -42,9 +42,9 @@ def foresee(
     takes = needed(plan, points, folder, scatter)
     if takes is not None and takes.launches:
         plan = with_needed(plan, takes)
-        likely = takes.on_average(plan.launches) if plan.precision else plan.launches
+        likely = takes.on_average(plan.most_launches) if plan.precision else plan.most_launches
     else:
-        likely = FIRST_LOOK if plan.precision else plan.launches
+        likely = FIRST_LOOK if plan.precision else plan.most_launches
     expected = replace(plan, launches=likely)
     found = forecast(expected, points_without_secrets(points, plan_document(plan)), setup)
     try:

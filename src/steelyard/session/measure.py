@@ -26,7 +26,7 @@ from steelyard.plan.resolve import resolve
 from steelyard.plan.settings import unread
 from steelyard.records.campaign_file import CampaignFile, PlannedMethod, PlannedPoint
 from steelyard.session.ahead import ImportsAhead
-from steelyard.session.design import design_of, needed, with_needed
+from steelyard.session.design import design_of, needed, with_needed, with_planned
 from steelyard.session.events import OnEvent, RoundBegins, RoundEnded, ignored, teller
 from steelyard.session.kept import bugs_kept_in
 from steelyard.session.precise import measure_precisely
@@ -126,7 +126,7 @@ def _launching(
     def launch(
         plan: Plan, campaign: CampaignFile, rounds: int, seconds: Mapping[int, float] | None = None
     ) -> None:
-        on_event(RoundBegins(plan.launches, budget_seconds(plan)))
+        on_event(RoundBegins(plan.most_launches, budget_seconds(plan)))
         try:
             run_campaign(
                 *(folder, plan, campaign, setup, on_event),
@@ -157,7 +157,9 @@ def _ready(
     if not setup.is_built:
         setup, points = set_up(plan, machine, topology, tell, builds=True)
         check_launches(plan, points, setup)
-    if not (folder / "campaign.json").exists() and (takes := needed(plan, points, folder, scatter)):
+    if (folder / "campaign.json").exists():
+        plan = with_planned(plan, folder)
+    elif takes := needed(plan, points, folder, scatter):
         tell(f"note: {takes.words}")
         plan = with_needed(plan, takes)
         check_launches(plan, points, setup)

@@ -51,7 +51,7 @@ def measure_precisely(
             plan, launches=look, time_budget=None if left is None else f"{max(left, 0.1):.1f}s"
         )
         measure(now, part, 1, seconds)
-        if look == plan.launches:
+        if look == plan.most_launches:
             return
         part, pilot = _next(folder, campaign)
         seconds = seconds or pilot
@@ -66,7 +66,7 @@ def _looks(plan: Plan, done: int) -> Iterator[int]:
     """List the looks to come."""
     from steelyard.stats.looks import looks_until
 
-    yield from (look for look in looks_until(plan.launches) if look > done or look == plan.launches)
+    yield from (look for look in looks_until(plan.most_launches) if look > done or look == plan.most_launches)
 
 
 def _next(folder: Path, campaign: CampaignFile) -> tuple[CampaignFile, Mapping[int, float]]:

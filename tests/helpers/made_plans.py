@@ -10,9 +10,10 @@ from pathlib import Path
 import msgspec
 
 from make_records import FakePoint, steady, write_folder
+from steelyard.analyses.overview import read_rows
 from steelyard.plan.plan import Measure, read_plan
 from steelyard.plan.shipped import shipped_plans
-from steelyard.report.page import read_results, render_report
+from steelyard.report.page import folder_of, render_report
 from steelyard.results.core_noise import LENGTH_NAMES
 from steelyard.results.row import Row
 
@@ -76,7 +77,7 @@ class Report:
 
 def made_report(folder: Path, name: str) -> Report:
     """The report of results as the shipped plan of that name makes them."""
-    read = read_results(made_plan(folder, name), name)
+    read = folder_of(read_rows(made_plan(folder, name), name))
     return Report(render_report([read]), read.rows)
 
 

@@ -82,7 +82,7 @@ def test_a_host_whose_messages_are_late_is_named(tmp_path: Path) -> None:
     assert found.evidence.startswith("Host h3 is ")
     assert "; host" not in found.evidence
     (matrix,) = host_matrices(rows_of(load(tmp_path / "out")))
-    assert "h3" in [one.host for one in matrix.times if one.stands_out]
+    assert "h3" in [one.host for one in matrix.times if one.is_slower]
 
 
 def test_a_host_that_is_slow_itself_is_named(tmp_path: Path) -> None:

@@ -13,10 +13,13 @@ from loaded import load_benchmark
 from made_machine import machine, weighed
 from make_records import FakePoint, steady
 from record_heads import MACHINE
+from steelyard.analyses.hosts.model import host_matrices
 from steelyard.judges.accept import CRITERIA, Acceptance, Topic, Weighed, accept
-from steelyard.judges.accept.junit import junit_xml
+from steelyard.judges.accept.criterion import ACCEPTED
 from steelyard.judges.accept.peer_groups import peer_groups_of
-from steelyard.judges.accept.tables import acceptance_sentences, acceptance_sheet
+from steelyard.judges.accept.tables import acceptance_sentences, acceptance_sheet, judged_topics
+from steelyard.judges.verdict import verdicts_junit
+from steelyard.records.campaign_file import Placement
 from steelyard.records.schema import End
 from steelyard.render.terminal import Paper, sheet_text
 from steelyard.report import write_report
@@ -171,7 +174,9 @@ def _rounds(slow: int | None, odd_round: float = 1.0) -> list[FakePoint]:
 
 
 @pytest.mark.parametrize("slow", [None, 0, 5, 7])
-def test_a_host_that_is_slow_to_all_others_is_named(tmp_path: Path, slow: int | None) -> None:
+def test_a_host_that_is_slow_to_all_others_is_named_by_the_verdict_and_the_table(
+    tmp_path: Path, slow: int | None
+) -> None:
     folder = {"hosts": lambda rank: f"node{rank}", "cpus": lambda rank: "0"}
     told = weighed(tmp_path / "out", _rounds(slow, odd_round=3.0), **folder)
     hosts, links = peer_groups_of(told.measured, told.rows)
@@ -179,6 +184,8 @@ def test_a_host_that_is_slow_to_all_others_is_named(tmp_path: Path, slow: int | 
     assert (links.kind, len(links.names)) == ("link", 28)
     assert topic(accept(told), "links").verdict == "well"
     found = topic(accept(told), "hosts")
+    (matrix,) = host_matrices(told.rows)
+    assert [one.host for one in matrix.times if one.is_slower] == ([] if slow is None else [f"node{slow}"])
     if slow is None:
         assert found.verdict == "well"
     else:
@@ -187,6 +194,27 @@ def test_a_host_that_is_slow_to_all_others_is_named(tmp_path: Path, slow: int | 
         assert found.evidence.endswith(
             " slower in mpi.pattern.round_robin 8 B on 8 ranks of mpich-4.0.2 than its 7 peers."
         )
+
+
+@pytest.mark.parametrize("slow", [None, 3])
+def test_a_slow_host_of_pairs_one_by_one_is_named_by_the_verdict_and_the_table(
+    tmp_path: Path, slow: int | None
+) -> None:
+    pairs = [(a, b) for a in range(5) for b in range(a + 1, 5)]
+    points = [
+        FakePoint(
+            "mpi.pingpong",
+            steady(1000.0 * (1.5 if slow in pair else 1.0), count=200, between=0.005),
+            placement=Placement("other-host", hosts=(f"node{pair[0]}", f"node{pair[1]}")),
+        )
+        for pair in pairs
+    ]
+    told = weighed(tmp_path / "out", points)
+    (matrix,) = host_matrices(told.rows)
+    assert [one.host for one in matrix.times if one.is_slower] == ([] if slow is None else [f"node{slow}"])
+    found = topic(accept(told), "hosts")
+    assert found.verdict == ("well" if slow is None else "not well")
+    assert slow is None or found.evidence.startswith(f"Host node{slow} is ")
 
 
 def test_one_slow_link_between_hosts_is_named_and_no_host(tmp_path: Path) -> None:
@@ -277,7 +305,7 @@ def test_what_is_not_well_comes_with_what_to_do(tmp_path: Path) -> None:
     (sentence,) = acceptance_sentences(found)
     assert sentence.startswith("cores, not well: Core 5 is ")
     assert "take it out of use" in sentence
-    assert junit_xml("t", found, False).count(b"<failure") == 1
+    assert verdicts_junit("t", ACCEPTED, judged_topics(found), strict=False).count(b"<failure") == 1
 
 
 def test_the_report_reads_as_a_letter(tmp_path: Path) -> None:

@@ -17,12 +17,11 @@ from record_lines import unsealed
 from steelyard.base.errors import InputError
 from steelyard.cli.compare import CompareOptions
 from steelyard.cli.compare import compare as compare_command
-from steelyard.judges.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Question
+from steelyard.judges.compare.answer import COMPARED, FASTER, LITTLE, SAME, SLOWER, Question
 from steelyard.judges.compare.arms import against, rivals_by, rivals_of
-from steelyard.judges.compare.junit import junit_xml
-from steelyard.judges.compare.tables import verdict_sentences, verdict_sheet
+from steelyard.judges.compare.tables import judged_cases, verdict_sentences, verdict_sheet
 from steelyard.judges.compare.verdicts import compare
-from steelyard.judges.document import verdict_document
+from steelyard.judges.verdict import CANNOT_TELL, verdict_document, verdicts_junit
 from steelyard.render.terminal import Paper, sheet_text
 from steelyard.results.row import Row
 from steelyard.rows.words import rounded
@@ -184,7 +183,8 @@ def test_junit_fails_for_slower_and_holds_hostile_names() -> None:
         _row(row.mpi or "", row.bytes, [one.median or 0 for one in row.launches]) for row in _folder({8: 1.3})
     ]
     rivals = rivals_of({'x"/><script>\x1b[31m': [rows[0]], "b & c": [rows[1]]})
-    root = ET.fromstring(junit_xml("a title", compare(rivals, True, _ASKED).points, strict=False))
+    judged = judged_cases(compare(rivals, True, _ASKED).points)
+    root = ET.fromstring(verdicts_junit("a title", COMPARED, judged, strict=False))
     assert root.get("failures") == "1"
     assert root[0][0].tag == "failure"
 

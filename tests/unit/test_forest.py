@@ -8,9 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from make_records import FakePoint, steady, write_folder
-from steelyard.judges.compare.answer import CANNOT_TELL, FASTER, SAME, SLOWER
+from steelyard.judges.compare.answer import FASTER, SAME, SLOWER
 from steelyard.judges.compare.pictures import MOST_ROWS, STYLES, forest_chart, shown_cases
 from steelyard.judges.compare.verdicts import CaseVerdict, Promise, Verdicts
+from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.render.chart import Bars, Boxes, Dots
 from steelyard.report import write_report
 

@@ -16,18 +16,18 @@ from steelyard.base.errors import InputError
 from steelyard.base.units import parse_sizes
 from steelyard.cli.guidelines import GuidelineOptions, planned_guidelines
 from steelyard.engines.build import engine_folder
-from steelyard.judges.document import verdict_document
 from steelyard.judges.guidelines.cases import find_cases
 from steelyard.judges.guidelines.knobs import knob_words
 from steelyard.judges.guidelines.table import COMPOSITION, GUIDELINES, MOCK
-from steelyard.judges.guidelines.tables import guideline_sentences, guideline_sheets, guidelines_junit
+from steelyard.judges.guidelines.tables import guideline_sentences, guideline_sheets, judged_guidelines
 from steelyard.judges.guidelines.verdicts import (
-    CANNOT_TELL,
+    GUIDELINES_HELD,
     HOLDS,
     VIOLATED,
     Asked,
     check_guidelines,
 )
+from steelyard.judges.verdict import CANNOT_TELL, verdict_document, verdicts_junit
 from steelyard.plan.plan import Measure
 from steelyard.render.terminal import Paper, sheet_text
 from steelyard.results.row import Row
@@ -209,7 +209,7 @@ def test_sentences_say_by_how_much_and_what_to_do() -> None:
     assert last == "Guidelines: 1 case: 1 violated."
     document = verdict_document(found)
     assert (document["schema"], document["verdict"], document["family"]) == (1, VIOLATED, 1)
-    assert b'failures="1"' in guidelines_junit("t", found, strict=False)
+    assert b'failures="1"' in verdicts_junit("t", GUIDELINES_HELD, judged_guidelines(found), strict=False)
 
 
 def test_tables_fit_a_terminal() -> None:

@@ -10,9 +10,10 @@ import pytest
 from msgspec.structs import replace
 
 from steelyard.analyses.analysis import Made
-from steelyard.judges.compare.answer import CANNOT_TELL, SLOWER
+from steelyard.judges.compare.answer import SLOWER
 from steelyard.judges.compare.headline import headline
 from steelyard.judges.compare.verdicts import CaseVerdict, Promise, Verdicts
+from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.results.facets import Rate
 from steelyard.results.row import NOT_YET, Row, RowLaunch
 

@@ -19,6 +19,7 @@ Files = Mapping[str, str]
 # Folder -> the folders that it may import besides itself. The longest folder that a path lies in counts. Two
 # wings, with records in between, meet in `cli`.
 _JUDGED = "base records stats results render rows analyses"  # what is read of a measured folder
+_JUDGES = f"{_JUDGED} judges/verdict"
 _MAY_IMPORT: dict[str, str] = {
     "base": "",
     "stats": "",
@@ -37,11 +38,11 @@ _MAY_IMPORT: dict[str, str] = {
     "analyses": "base records stats results render rows",
     "diagnostics": "base",
     "diagnostics/results": _JUDGED,
-    "judges": "",
-    "judges/compare": _JUDGED,
-    "judges/guidelines": _JUDGED,
-    "judges/history": f"{_JUDGED} judges/compare",
-    "judges/accept": f"{_JUDGED} system diagnostics judges/compare judges/history",
+    "judges": "base",
+    "judges/compare": _JUDGES,
+    "judges/guidelines": _JUDGES,
+    "judges/history": f"{_JUDGES} judges/compare",
+    "judges/accept": f"{_JUDGES} system diagnostics judges/compare judges/history",
     "export": _JUDGED,
     "readers": "base render",
     "adapters": "base",

@@ -25,7 +25,8 @@ MODULES = {
     "plots": "pictures",
     "sheets": "tables",
     "sisters": "peer_outliers",
-    "standing": "hampel",
+    "hampel": "peer_outliers",
+    "standing": "peer_outliers",
     "swaps": "paired_permutation",
     "theirs": "suite_tests",
 }
@@ -35,7 +36,8 @@ NAMES = {
     "letter_": "acceptance page",
     "patient": "machine snapshot",
     "sister": "peer",
-    "standing_out": "Hampel's outliers",
+    "hampel": "peer outliers",
+    "standing_out": "peer outliers",
 }
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+")
 

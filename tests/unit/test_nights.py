@@ -17,13 +17,14 @@ from made_nights import DAY_NS, NIGHT_TIMES, made_night
 from make_records import BEGAN_NS, FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.cli.check import CheckOptions, check
-from steelyard.judges.compare.answer import CANNOT_TELL, FASTER, SAME, SLOWER, Question
+from steelyard.judges.compare.answer import FASTER, SAME, SLOWER, Question
 from steelyard.judges.compare.verdicts import CaseVerdict, Promise
 from steelyard.judges.history.levels import night_values
 from steelyard.judges.history.pictures import nights_chart
 from steelyard.judges.history.store import folders_in, pool, read_night
 from steelyard.judges.history.tables import check_sentences, check_sheet
 from steelyard.judges.history.verdicts import Checked, check_tonight, with_confirmed
+from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.plan.again import plan_again
 from steelyard.plan.arms import with_arms
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedOp, PlannedPoint

@@ -19,13 +19,13 @@ from make_records import BEGAN_NS, FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.cli.check import CheckOptions, check
 from steelyard.engines.cache import own_key
-from steelyard.judges.compare.answer import CANNOT_TELL, Question
-from steelyard.judges.document import verdict_document
+from steelyard.judges.compare.answer import Question
 from steelyard.judges.history import digest
 from steelyard.judges.history.digest import NAME, known_night
 from steelyard.judges.history.store import Night, folders_in, pool, read_night
 from steelyard.judges.history.tables import check_sheet
 from steelyard.judges.history.verdicts import Checked, check_tonight
+from steelyard.judges.verdict import CANNOT_TELL, verdict_document
 from steelyard.records.sealing import sealed
 
 _DAY = 86_400 * 10**9

@@ -13,7 +13,7 @@ from steelyard.judges.compare.answer import Question
 from steelyard.judges.compare.arms import rivals_by
 from steelyard.judges.compare.tables import verdict_sentences, verdict_sheet, with_short_names
 from steelyard.judges.compare.verdicts import compare
-from steelyard.judges.document import verdict_document
+from steelyard.judges.verdict import verdict_document
 from steelyard.results.rows import results
 from steelyard.rows.short_names import named_shortly, short_names
 

@@ -148,14 +148,6 @@ def test_format_rate(rate: float, expected: str) -> None:
     assert units.format_rate(rate) == expected
 
 
-@pytest.mark.parametrize(
-    ("value", "low", "high", "expected"),
-    [(100, 99, 101, "±1 %"), (100, 50, 150, "±50 %"), (0, 0, 0, "±0 %"), (0, -1, 1, "±∞ %")],
-)
-def test_format_half_width(value: float, low: float, high: float, expected: str) -> None:
-    assert units.format_half_width(value, low, high) == expected
-
-
 @given(st.integers(min_value=0, max_value=2**50 // 1024))
 def test_sizes_with_binary_prefix_survive(count: int) -> None:
     assert units.parse_bytes(f"{count}Ki") == 1024 * count

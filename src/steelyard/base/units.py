@@ -185,13 +185,6 @@ def format_count_rate(per_second: float) -> str:
     return f"{_three(per_second)} /s"
 
 
-def format_half_width(value: float, low: float, high: float) -> str:
-    """Write half the width of an interval relative to its value, `±1.2 %`."""
-    if value == 0:
-        return "±0 %" if low == high else "±∞ %"
-    return f"±{50 * (high - low) / abs(value):.2g} %"
-
-
 def _three(value: float) -> str:
     if value == 0:
         return "0"

@@ -12,7 +12,8 @@ import typer
 
 from steelyard.base.errors import InputError
 from steelyard.base.plural import joined
-from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell, tell_counted
+from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, tell, tell_counted
+from steelyard.cli.judged import exit_judged, say_judgement, write_junit
 from steelyard.cli.options import (
     JsonFlag,
     JunitFile,
@@ -24,13 +25,11 @@ from steelyard.cli.options import (
     listed,
 )
 from steelyard.cli.show import OnScreen, print_closing
-from steelyard.cli.written import write_asked
 
 if TYPE_CHECKING:
     from steelyard.analyses.overview import ReadFolder
     from steelyard.judges.accept import Acceptance, Weighed
 
-NOT_WELL_CODE, CANNOT_TELL_CODE = 1, 4
 EXAMPLES = {
     "accept": (
         "steelyard accept",
@@ -92,6 +91,8 @@ def accept(options: AcceptOptions) -> None:
     """
     from steelyard.judges.accept import accept as accept_weighed
     from steelyard.judges.accept import read_limits
+    from steelyard.judges.accept.criterion import ACCEPTED
+    from steelyard.judges.accept.tables import judged_topics
     from steelyard.session.accept import read_folder, weighed
 
     _check(options)
@@ -100,14 +101,10 @@ def accept(options: AcceptOptions) -> None:
     read = _measured(options) if options.folder is None else read_folder(options.folder)
     candidate, folder = weighed(read), read.measured.folder
     found = accept_weighed(candidate, reference, limits)
-    if options.junit:
-        from steelyard.judges.accept.junit import junit_xml
-
-        junit = junit_xml(f"steelyard accept {folder}", found, options.strict)
-        write_asked(options.junit, junit, "--junit")
+    write_junit(options.junit, f"steelyard accept {folder}", ACCEPTED, judged_topics(found), options.strict)
     answer = None
     if options.json:
-        say_json(found)
+        say_judgement(found)
     else:
         answer = print_acceptance(candidate, found)
     is_new = options.folder is None or reference is not None or limits != ()
@@ -119,8 +116,7 @@ def accept(options: AcceptOptions) -> None:
         answer = answer and answer.followed_by(lines)
     if answer is not None:
         print_closing(answer)
-    if code := exit_code(found, options.strict):
-        raise typer.Exit(code)
+    exit_judged(ACCEPTED, (one.verdict for one in found.topics), options.strict)
 
 
 def _check(options: AcceptOptions) -> None:
@@ -134,15 +130,6 @@ def _check(options: AcceptOptions) -> None:
         raise InputError(f"'{folder}' is measured already; leave {joined(given)} out")
     check_reference(folder, reference)
     check_retry(options.retry, options.out)
-
-
-def exit_code(found: Acceptance, strict: bool) -> int:
-    """Compute the exit code of the verdict: 0 if nothing is not well."""
-    from steelyard.judges.accept import CANNOT_TELL, NOT_WELL
-
-    if found.verdict == NOT_WELL:
-        return NOT_WELL_CODE
-    return CANNOT_TELL_CODE if strict and found.verdict == CANNOT_TELL else 0
 
 
 def print_acceptance(weighed: Weighed, found: Acceptance) -> OnScreen:

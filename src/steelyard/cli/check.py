@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.base.errors import InputError
-from steelyard.cli.compare import exit_code, of_quantile, question, write_junit, write_markdown
-from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
+from steelyard.cli.compare import of_quantile, question
+from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, tell
+from steelyard.cli.judged import exit_judged, say_judgement, write_junit, write_markdown
 from steelyard.cli.options import (
     JsonFlag,
     JunitFile,
@@ -120,6 +121,9 @@ class CheckOptions:
 
 def check(options: CheckOptions) -> None:
     """Compare tonight with the nights before, and date what changed; or compare it with another build."""
+    from steelyard.judges.compare.answer import COMPARED
+    from steelyard.judges.compare.tables import judged_cases
+    from steelyard.judges.history.tables import check_sentences, check_sheet
     from steelyard.judges.history.verdicts import check_tonight
     from steelyard.session.history import pool_nights
 
@@ -142,20 +146,13 @@ def check(options: CheckOptions) -> None:
 
         write_asked(options.report, check_page(found, series, asked.margin).encode(), "--report")
     title = f"steelyard check {found.tonight}{of_quantile(options.quantile)}"
-    if options.junit:
-        write_junit(options.junit, title, found.points, options.strict)
-    if options.markdown:
-        from steelyard.judges.history.tables import check_sentences, check_sheet
-
-        write_markdown(options.markdown, title, check_sentences(found), check_sheet(found, asked.margin))
+    write_junit(options.junit, title, COMPARED, judged_cases(found.points), options.strict)
+    write_markdown(options.markdown, title, check_sentences(found), check_sheet(found, asked.margin))
     if options.json:
-        from steelyard.judges.document import verdict_document
-
-        say_json(verdict_document(found))
+        say_judgement(found)
     else:
         _print(found, asked.margin)
-    if code := exit_code(found.points, options.strict):
-        raise typer.Exit(code)
+    exit_judged(COMPARED, (one.verdict for one in found.points), options.strict)
 
 
 def _print(found: Checked, margin: float) -> None:

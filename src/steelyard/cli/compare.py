@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.base.factors import FACTORS
-from steelyard.cli.console import paper, print_laid_out, print_sheet, say_json
+from steelyard.cli.console import paper, print_laid_out, print_sheet
+from steelyard.cli.judged import exit_judged, say_judgement, write_junit, write_markdown
 from steelyard.cli.options import (
     JsonFlag,
     JunitFile,
@@ -19,16 +20,10 @@ from steelyard.cli.options import (
     QuantileOf,
     StrictFlag,
 )
-from steelyard.cli.written import write_asked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from steelyard.judges.compare.answer import Question
-    from steelyard.judges.compare.verdicts import CaseVerdict
-    from steelyard.render.sheet import Sheet
 
-SLOWER_CODE, CANNOT_TELL_CODE = 1, 4
 EXAMPLES = {
     "compare": (
         "steelyard compare results/before results/after",
@@ -82,31 +77,32 @@ class CompareOptions:
 
 def compare(options: CompareOptions) -> None:
     """Compare folders, or the MPIs or settings of one folder."""
-    from steelyard.judges.compare.tables import verdict_sentences, verdict_sheet, with_short_names
+    from steelyard.judges.compare.answer import COMPARED
+    from steelyard.judges.compare.tables import (
+        judged_cases,
+        verdict_sentences,
+        verdict_sheet,
+        with_short_names,
+    )
     from steelyard.session.compare import compare_folders
 
     asked = question(options.false_alarm, options.least, options.margin, options.quantile)
     despite = options.despite.split(",") if options.despite else ()
     found = compare_folders(options.folders, asked, by=options.by, first=options.against, despite=despite)
     title = f"steelyard compare {' '.join(found.arms)}{of_quantile(options.quantile)}"
-    if options.junit:
-        write_junit(options.junit, title, found.points, options.strict)
+    write_junit(options.junit, title, COMPARED, judged_cases(found.points), options.strict)
     shown = with_short_names(found)
     sheet, sentences = verdict_sheet(shown, asked.margin), verdict_sentences(shown, asked.margin)
-    if options.markdown:
-        write_markdown(options.markdown, title, sentences, sheet)
+    write_markdown(options.markdown, title, sentences, sheet)
     if options.json:
-        from steelyard.judges.document import verdict_document
-
-        say_json(verdict_document(found))
+        say_judgement(found)
     else:
         from steelyard.render.terminal import prose_text
 
         print_sheet(sheet)
         for sentence in sentences:
             print_laid_out(prose_text(sentence, paper()))
-    if code := exit_code(found.points, options.strict):
-        raise typer.Exit(code)
+    exit_judged(COMPARED, (one.verdict for one in found.points), options.strict)
 
 
 def question(false_alarm: float, least: float, margin: float, quantile: float | None = None) -> Question:
@@ -128,25 +124,3 @@ def question(false_alarm: float, least: float, margin: float, quantile: float | 
 def of_quantile(quantile: float | None) -> str:
     """Write ` --quantile 0.99` in a title; nothing for medians."""
     return "" if quantile is None else f" --quantile {quantile:g}"
-
-
-def write_junit(path: Path, title: str, points: Sequence[CaseVerdict], strict: bool) -> None:
-    """Write verdicts as JUnit XML. Raises InputError."""
-    from steelyard.judges.compare.junit import junit_xml
-
-    write_asked(path, junit_xml(title, points, strict), "--junit")
-
-
-def write_markdown(path: Path, title: str, sentences: Sequence[str], sheet: Sheet) -> None:
-    """Write verdicts as Markdown: what they come to, then the table. Raises InputError."""
-    from steelyard.render.markdown import page_markdown
-
-    write_asked(path, page_markdown(title, sentences, (sheet,)).encode(), "--markdown")
-
-
-def exit_code(points: Sequence[CaseVerdict], strict: bool) -> int:
-    """Compute the exit code of the verdicts: 0 if nothing is slower."""
-    said = {one.verdict for one in points}
-    if "slower" in said:
-        return SLOWER_CODE
-    return CANNOT_TELL_CODE if strict and "cannot tell" in said else 0

@@ -12,10 +12,10 @@ import typer
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
-from steelyard.cli.compare import CANNOT_TELL_CODE, SLOWER_CODE, question
-from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, say_json, tell
+from steelyard.cli.compare import question
+from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, tell
+from steelyard.cli.judged import exit_judged, say_judgement, write_junit
 from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, launches_option, listed
-from steelyard.cli.written import write_asked
 
 if TYPE_CHECKING:
     from steelyard.judges.guidelines.verdicts import CheckedGuidelines
@@ -97,26 +97,19 @@ class GuidelineOptions:
 
 def guidelines(options: GuidelineOptions) -> None:
     """Compare the calls of an MPI with compositions of other calls, and name those that are too slow."""
-    from steelyard.judges.guidelines.verdicts import Asked, check_guidelines
+    from steelyard.judges.guidelines.tables import judged_guidelines
+    from steelyard.judges.guidelines.verdicts import GUIDELINES_HELD, Asked, check_guidelines
 
     wanted = question(options.false_alarm, options.tolerance, options.tolerance)
     asked = Asked(wanted.false_alarm, wanted.margin)
     found = check_guidelines(_rows(options), asked)
-    if options.junit:
-        from steelyard.judges.guidelines.tables import guidelines_junit
-
-        junit = guidelines_junit("steelyard check guidelines", found, options.strict)
-        write_asked(options.junit, junit, "--junit")
+    judged = judged_guidelines(found)
+    write_junit(options.junit, "steelyard check guidelines", GUIDELINES_HELD, judged, options.strict)
     if options.json:
-        from steelyard.judges.document import verdict_document
-
-        say_json(verdict_document(found))
+        say_judgement(found)
     else:
         _print(found)
-    if found.verdict == "violated":
-        raise typer.Exit(SLOWER_CODE)
-    if options.strict and any(one.verdict == "cannot tell" for one in found.points):
-        raise typer.Exit(CANNOT_TELL_CODE)
+    exit_judged(GUIDELINES_HELD, (one.verdict for one in found.points), options.strict)
 
 
 def _print(found: CheckedGuidelines) -> None:

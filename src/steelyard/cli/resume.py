@@ -4,34 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.base.errors import InputError
-from steelyard.base.plural import joined
-from steelyard.campaign.started import started_by
 from steelyard.cli.consent import ask_to_start
 from steelyard.cli.run_options import RunOptions
-from steelyard.plan.again import plan_of, with_secrets
 from steelyard.plan.plan import Plan
-from steelyard.records.campaign_file import read_campaign
+from steelyard.session.resume import OF_TEST_CASES, holds_plan, plan_in
 
-_AXES = (
-    *("ranks", "bytes_", "method", "rule", "hosts", "ranks_per_host", "threads", "thread_level", "class_"),
-    *("param", "omp", "env", "modules", "wrapper", "files", "engine", "placement", "arms", "arrivals"),
-)
+_FIELDS = {"bytes": "bytes_", "params": "param"}  # of RunOptions, where `MeasureOptions` has another name
 
 
 def is_resumed(options: RunOptions) -> bool:
     """Does the command line name nothing to run but a folder that holds a plan?"""
-    out = options.out
-    return not options.what and not options.like and out is not None and (out / "campaign.json").is_file()
+    return not options.what and not options.like and options.out is not None and holds_plan(options.out)
 
 
 def folder_plan(options: RunOptions, folder: Path) -> Plan:
     """Return the plan that a folder holds. Raises InputError if options ask for test cases of their own."""
-    given = [f"--{name.strip('_').replace('_', '-')}" for name in _AXES if getattr(options, name)]
-    if given:
-        raise InputError(
-            f"'{folder}' goes on by its own plan; leave {joined(given)} out, or name what to run, too"
-        )
-    plan = plan_of(read_campaign(folder))
-    ask_to_start(folder, started_by(plan), options.yes)
-    return with_secrets(plan)
+    names = (*(_FIELDS.get(name, name) for name in OF_TEST_CASES), "class_")
+    asked = [f"--{name.strip('_').replace('_', '-')}" for name in names if getattr(options, name)]
+    return plan_in(folder, asked, lambda path, lines: ask_to_start(path, lines, options.yes))

@@ -80,10 +80,10 @@ def scripts_folder() -> Path:
 def find_mpis() -> tuple[Mpi, ...]:
     """Find all MPIs, the default first: on PATH, Debian's by name, this environment's wheel, the cache's."""
     with ThreadPoolExecutor(max_workers=8) as pool:
-        return tuple(_named_apart(pool.map(lambda candidate: _probe(*candidate), _candidates())))
+        return tuple(named_apart(pool.map(lambda candidate: _probe(*candidate), _candidates())))
 
 
-def _named_apart(probed: Iterable[Mpi | None]) -> Iterator[Mpi]:
+def named_apart(probed: Iterable[Mpi | None]) -> Iterator[Mpi]:
     """Name each MPI uniquely."""
     names = set[str]()
     for mpi in probed:
@@ -111,7 +111,7 @@ def choose_mpi(choice: str | None, tell: Tell = lambda _: None) -> Mpi:
         return _at_path(Path(choice).expanduser())
     mpis = list[Mpi]()
     choice = _ALIASES.get(choice, choice) if choice else None
-    for mpi in _named_apart(_probe(*candidate) for candidate in _candidates()):  # only as many as needed
+    for mpi in named_apart(_probe(*candidate) for candidate in _candidates()):  # only as many as needed
         if choice in (None, mpi.name, mpi.family, mpi.origin):
             return mpi
         mpis.append(mpi)
@@ -152,12 +152,19 @@ def mpi_environment(mpi: Mpi, environ: Mapping[str, str] | None = None) -> dict[
 
 
 def _candidates() -> Iterator[tuple[Path, str]]:
-    """List launchers to ask, each once, with their origin, in the order of preference."""
-    seen: set[str] = set()
+    """List launchers to ask, each program once, with their origin, in the order of preference."""
+    known = set[str]()
     for launcher, origin in _launchers():
-        if (real := os.path.realpath(launcher)) not in seen:
-            seen.add(real)
+        if is_new(launcher, known):
             yield launcher, origin
+
+
+def is_new(program: Path, known: set[str]) -> bool:
+    """Is a program none of those that are `known`, under another name? It is known from now on."""
+    real = os.path.realpath(program)
+    is_other = real not in known
+    known.add(real)
+    return is_other
 
 
 def _launchers() -> Iterator[tuple[Path, str]]:
@@ -189,8 +196,7 @@ def _probe(launcher: Path, origin: str, modules: tuple[str, ...] = ()) -> Mpi | 
     if origin in ("path", "module") and (other := _which("mpicc", modules)):
         wrappers.append(Path(other))
     mpicc = next((path for path in wrappers if path and _wrapper_family(path, modules) == family), None)
-    folder = launcher.parent
-    prefix = folder.parent if folder.name == "bin" and str(folder.parent) not in ("/", "/usr") else None
+    prefix = prefix_of(launcher)
     abi = prefix is not None and any((prefix / "lib").glob("libmpi_abi.so.*"))
     return Mpi(
         name=f"{family}-{version}",
@@ -203,6 +209,12 @@ def _probe(launcher: Path, origin: str, modules: tuple[str, ...] = ()) -> Mpi | 
         origin=origin,
         modules=modules,
     )
+
+
+def prefix_of(launcher: Path) -> Path | None:
+    """Find the prefix that a launcher is installed in; None among the system's programs."""
+    folder = launcher.parent
+    return folder.parent if folder.name == "bin" and str(folder.parent) not in ("/", "/usr") else None
 
 
 def _named(path: Path) -> Path:

@@ -12,11 +12,18 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from steelyard.base.engine_kinds import OPENSHMEMS, SHMEM, engine_kind
 from steelyard.base.errors import InputError
-from steelyard.engines.mpi import Mpi, first_file, identify, is_file, is_place
+from steelyard.engines.mpi import (
+    Mpi,
+    first_file,
+    identify,
+    is_file,
+    is_new,
+    is_place,
+    named_apart,
+    prefix_of,
+)
 
 _LAUNCHERS = ("oshrun", "shmemrun")
 _WRAPPERS = ("oshcc", "shmemcc")
@@ -24,13 +31,7 @@ _WRAPPERS = ("oshcc", "shmemcc")
 
 def find_shmems() -> tuple[Mpi, ...]:
     """Find all OpenSHMEM libraries whose launchers are on PATH, the default first."""
-    found: dict[str, Mpi] = {}
-    for launcher in _launchers():
-        shmem = _probe(launcher, "path")
-        if shmem is not None:
-            name = shmem.name if shmem.name not in found else f"{shmem.name}@{launcher.parent}"
-            found[name] = replace(shmem, name=name)
-    return tuple(found.values())
+    return tuple(named_apart(_probe(launcher, "path") for launcher in _launchers()))
 
 
 def choose_shmem(choice: str | None) -> Mpi:
@@ -66,11 +67,10 @@ def names_shmem(choice: str | None) -> bool:
 
 def _launchers() -> Iterator[Path]:
     """List launchers on PATH, each program once."""
-    seen = set[str]()
+    known = set[str]()
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         launcher = first_file(Path(folder), _LAUNCHERS) if folder else None
-        if launcher is not None and (real := os.path.realpath(launcher)) not in seen:
-            seen.add(real)
+        if launcher is not None and is_new(launcher, known):
             yield launcher
 
 
@@ -80,16 +80,15 @@ def _probe(launcher: Path, origin: str) -> Mpi | None:
     if identity is None or identity[0] not in OPENSHMEMS:
         return None
     family, version = identity
-    folder = launcher.parent
-    wrapper = first_file(folder, _WRAPPERS)
-    own = folder.parent if folder.name == "bin" and str(folder.parent) not in ("/", "/usr") else None
+    wrapper = first_file(launcher.parent, _WRAPPERS)
+    prefix = prefix_of(launcher)
     return Mpi(
         name=f"{OPENSHMEMS[family]}-{version}",
         family=family,
         version=version,
         mpicc=str(wrapper) if wrapper else None,
         mpiexec=str(launcher),
-        prefix=str(own) if own else None,
+        prefix=str(prefix) if prefix else None,
         abi=False,
         origin=origin,
         kind="shmem",

@@ -12,6 +12,7 @@ import msgspec
 from steelyard.analyses.analysis import Made
 from steelyard.base.errors import InputError
 from steelyard.base.printable import visible
+from steelyard.base.serial_map import Mapper, serially
 from steelyard.export.exported import Export, ExportedFolder
 from steelyard.export.flat import cell, columns, flat
 from steelyard.records.command_line import installing
@@ -62,14 +63,14 @@ _PARAM = "param_"  # columns of parameters
 _TYPES = {float: "Float64", int: "Int64", bool: "Boolean"}  # of columns; all else is words
 
 
-def load_table(folders: Sequence[Path], rows: str) -> polars.DataFrame:
-    """See `steelyard.load`."""
+def load_table(folders: Sequence[Path], rows: str, mapped: Mapper = serially) -> polars.DataFrame:
+    """See `steelyard.load`; `mapped` may read in parallel."""
     _check(rows)
     read = []
     for folder in folders:
         check_results_folder(folder)
-        measured = load(folder)
-        read.append((measured, ExportedFolder(folder, Made(rows_of(measured)))))
+        measured = load(folder, mapped)
+        read.append((measured, ExportedFolder(folder, Made(rows_of(measured, mapped=mapped)))))
     return table_of(read, rows)
 
 

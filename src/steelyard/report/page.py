@@ -28,7 +28,7 @@ from steelyard.base.files import write_given, write_whole
 from steelyard.base.plural import counted
 from steelyard.base.printable import visible
 from steelyard.base.serial_map import Mapper, serially
-from steelyard.diagnostics.results import diagnostics
+from steelyard.diagnostics.results import diagnostics_of
 from steelyard.judges.accept import Acceptance
 from steelyard.judges.compare.asked import comparison
 from steelyard.judges.compare.headline import headline
@@ -46,7 +46,6 @@ from steelyard.report.section import group_section, rows_in
 from steelyard.rows.figure_groups import FigureGroup, group_items
 from steelyard.rows.pictures.ratios import overview_chart
 from steelyard.rows.ratios import Ratio, rival_ratios
-from steelyard.rows.short_names import named_shortly
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ def write_report(folders: Sequence[Path], out: Path, mapped: Mapper = serially) 
     `out` is a folder.
     """
     names = folder_names(folders)
-    read = [read_results(path, name, mapped) for path, name in zip(folders, names, strict=True)]
+    read = [folder_of(read_rows(path, name, mapped)) for path, name in zip(folders, names, strict=True)]
     return _write(read, out)
 
 
@@ -97,7 +96,7 @@ def report_measured(
     """
     folder = read.measured.folder
     (name,) = folder_names([folder])
-    return _write([_shown(replace(read, name=name), found)], folder / "report.html", accepted)
+    return _write([folder_of(replace(read, name=name), found)], folder / "report.html", accepted)
 
 
 def _write(folders: Sequence[Folder], out: Path, accepted: Acceptance | None = None) -> Path:
@@ -210,11 +209,7 @@ def _findings(folders: Sequence[Folder]) -> Iterator[Findings]:
             yield Findings(title, kinds[0], tuple(own))
 
 
-def read_results(path: Path, name: str, mapped: Mapper = serially) -> Folder:
-    """Read a results folder for a report; `name` distinguishes it from others. Raises InputError."""
-    read = read_rows(path, name, mapped)
-    return _shown(read, diagnostics(read.measured, *named_shortly([read.rows])))
-
-
-def _shown(read: ReadFolder, found: Sequence[Diagnostic]) -> Folder:
-    return Folder(read.name, read.measured, read.made, tuple(found), settings_of(read.measured))
+def folder_of(read: ReadFolder, found: Sequence[Diagnostic] | None = None) -> Folder:
+    """Add what the report says of a folder; its diagnostics are made unless they were `found`."""
+    diagnostics = diagnostics_of(read) if found is None else tuple(found)
+    return Folder(read.name, read.measured, read.made, diagnostics, settings_of(read.measured))

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 from steelyard.base.errors import InputError
 from steelyard.base.printable import visible
 from steelyard.campaign.folder import default_folder
-from steelyard.campaign.started import masked_line, started_by, unknown
-from steelyard.plan.again import plan_of, with_secrets
-from steelyard.plan.plan import Plan
-from steelyard.records.campaign_file import read_campaign
+from steelyard.campaign.started import masked_line, unknown
 from steelyard.session.asked import names_of, number_of, path_of, plan_asked, python_words, switch_of, text_of
 from steelyard.session.events import OnEvent, ignored
 from steelyard.session.measure import measure_plan
+from steelyard.session.resume import OF_TEST_CASES, holds_plan, plan_in
 
 if TYPE_CHECKING:
     import polars
@@ -23,11 +21,6 @@ if TYPE_CHECKING:
     from steelyard.judges.accept import Acceptance
     from steelyard.judges.compare.verdicts import Verdicts
     from steelyard.session.results import Results
-
-_OF_TEST_CASES = (
-    *("like", "ranks", "bytes", "method", "rule", "hosts", "ranks_per_host", "threads", "thread_level"),
-    *("params", "omp", "env", "modules", "wrapper", "files", "engine", "placement", "arms", "arrivals"),
-)
 
 
 def measure_asked(
@@ -49,8 +42,10 @@ def measure_asked(
     if retries and not (folder and folder.is_dir()):
         raise InputError("retry_failed measures again what failed in a folder; give out=, one with results")
     known = None
-    if not words and "like" not in given and folder and (folder / "campaign.json").is_file():
-        known = _plan_in(folder, given, trusted=switch_of("trusted", trusted))
+    if not words and "like" not in given and folder and holds_plan(folder):
+        is_trusted = switch_of("trusted", trusted)
+        asked = [name for name in OF_TEST_CASES if name in given]
+        known = plan_in(folder, asked, lambda path, lines: check_known(path, () if is_trusted else lines))
     elif not words and "like" not in given:
         raise InputError("measure what? Give ops, patterns, a plan, like=, or out=, a folder that goes on")
     plan = plan_asked(words, given, known)
@@ -65,15 +60,6 @@ def measure_asked(
 
 def _is_left_out(what: Any) -> bool:
     return what is None or (isinstance(what, tuple) and not what)
-
-
-def _plan_in(folder: Path, given: Mapping[str, Any], *, trusted: bool) -> Plan:
-    """Return the plan that a folder holds. Raises InputError if test cases are asked for besides."""
-    if own := [name for name in _OF_TEST_CASES if name in given]:
-        raise InputError(f"'{folder}' goes on by its own plan; leave {own[0]} out, or name what to measure")
-    plan = plan_of(read_campaign(folder))
-    check_known(folder, () if trusted else started_by(plan))
-    return with_secrets(plan)
 
 
 def check_known(folder: Path, lines: Iterable[str]) -> None:
@@ -97,10 +83,11 @@ def load_asked(folders: Any, rows: Any) -> polars.DataFrame:
     """See `steelyard.load`."""
     from steelyard.export.table import load_table
     from steelyard.session.results import check_folders
+    from steelyard.system.workers import mapped
 
     given = paths_of("folders", folders)
     check_folders(given)
-    return load_table(given, text_of("rows", rows))
+    return load_table(given, text_of("rows", rows), mapped)
 
 
 def compare_asked(

@@ -11,7 +11,7 @@ from steelyard.analyses.overview import ReadFolder, overview_text, read_rows
 from steelyard.base.diagnostic import Diagnostic
 from steelyard.base.plural import counted
 from steelyard.base.printable import visible
-from steelyard.diagnostics.results import diagnostics
+from steelyard.diagnostics.results import diagnostics_of
 from steelyard.diagnostics.text import diagnostic_text
 from steelyard.export.exported import ExportedFolder
 from steelyard.export.table import table_of
@@ -19,7 +19,6 @@ from steelyard.judges.compare.asked import headline_of
 from steelyard.records.results_folder import check_results_folder
 from steelyard.render.terminal import Paper
 from steelyard.results.row import Row
-from steelyard.rows.short_names import named_shortly
 from steelyard.session.page import results_html
 from steelyard.system.workers import mapped
 
@@ -101,7 +100,7 @@ def read_results(folder: Path, name: str = "") -> Results:
     """
     check_results_folder(folder)
     read = read_rows(folder, name, mapped)
-    return Results(read, diagnostics(read.measured, *named_shortly([read.rows])))
+    return Results(read, diagnostics_of(read))
 
 
 def read_each(folders: Sequence[Path]) -> list[Results]:

@@ -46,6 +46,10 @@ class PeerComparison:
     spread: float
     least: float
 
+    def slower_by(self, least: float) -> NDArray[np.bool_]:
+        """Find the places that are odd and slower by so much of a time at least, shape (places,)."""
+        return np.asarray(self.odd & (np.expm1(self.estimate) >= least))
+
 
 def compare_peers(
     tables: Sequence[FloatArray], families: Sequence[Hashable] = (), *, level: float = 0.99, seed: int = 0

@@ -6,27 +6,29 @@ rank on each host. A pair has one time here, whichever way round it was measured
     time of a host = the median over its pairs with other hosts
 
 A slow host is slow in each of its pairs, and each other host only in one of its own. So medians over pairs
-show it, from four hosts on. It stands out if the intervals of its pairs, too, are apart from the middle host.
+show it, from four hosts and five launches on (`stats.peer_outliers`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from steelyard.results.facets import Messages
 from steelyard.results.key import RowKey, key_of
-from steelyard.results.row import Row
+from steelyard.results.row import Row, has_time
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.hampel import hampel_outliers
+from steelyard.stats.peer_outliers import LEAST_LAUNCHES, LEAST_PLACES, compare_peers
 
 _LEAST_HOSTS = 3  # two hosts are one pair
 _LEAST_KNOWN = 0.5  # of a host's pairs: fewer are no fair sample of its partners
+LEAST_SLOWER = 0.05  # of a time: a host that is slower by less is as fast as its peers
 
-
-_Span = tuple[float, float, float]  # a time and its interval, in ns
+_Launches = Mapping[int, float]  # of each launch of a pair the median in ns
+_Pairs = dict[tuple[str, str], tuple[float, _Launches]]  # of two hosts the time in ns, and that of launches
 
 
 class HostTimes(Struct, frozen=True):
@@ -37,34 +39,65 @@ class HostTimes(Struct, frozen=True):
     ratio: float
     nearest: tuple[str, float]
     farthest: tuple[str, float]
-    stands_out: bool
+    is_slower: bool
 
 
-class HostMatrix(Struct, frozen=True):
+class HostTable(Struct, frozen=True):
     """A test case on pairs of hosts: `ns[i][j]` from host i to host j, nan if it was not measured.
 
-    `row` is one of its rows, for its name.
+    `row` is one of its rows, for its name. `by_launch` are the logarithms of the times of each host, shape
+    (launches, hosts), of the launches in which each host was measured with each other one.
     """
 
     row: Row
     hosts: tuple[str, ...]
     ns: tuple[tuple[float, ...], ...]
+    by_launch: FloatArray
+
+    @property
+    def can_tell(self) -> bool:
+        """Are there enough hosts and launches to say which host is slower than its peers?"""
+        launches, hosts = self.by_launch.shape
+        return bool(launches >= LEAST_LAUNCHES and hosts >= LEAST_PLACES)
+
+
+class HostMatrix(HostTable, frozen=True):
+    """The same, and what it says of each host."""
+
     times: tuple[HostTimes, ...]
 
 
-def host_matrices(rows: Sequence[Row]) -> tuple[HostMatrix, ...]:
-    """Make a matrix for each test case that was measured between three hosts or more, in most of
-    their pairs.
+def host_tables(rows: Sequence[Row]) -> tuple[HostTable, ...]:
+    """Make a table for each test case that was measured between three hosts or more, in most of their
+    pairs.
     """
-    found: dict[RowKey, tuple[Row, dict[tuple[str, str], _Span]]] = {}
+    cases: dict[RowKey, tuple[Row, _Pairs]] = {}
     for row in rows:
         if row.status != "ok":
             continue
-        for a, b, span in _cells(row):
+        for pair, time, launches in _pairs(row):
             key = key_of(row, ("placed", "hosts", "param.round"))
-            found.setdefault(key, (row, {}))[1][a, b] = span
-    made = (_matrix(row, cells) for row, cells in found.values())
-    return tuple(matrix for matrix in made if matrix is not None)
+            cases.setdefault(key, (row, {}))[1][pair] = time, launches
+    made = (_table(row, pairs) for row, pairs in cases.values())
+    return tuple(table for table in made if table is not None)
+
+
+def host_matrices(rows: Sequence[Row]) -> tuple[HostMatrix, ...]:
+    """Make these tables, and compare each host with its peers in all of them at once."""
+    tables = host_tables(rows)
+    able = [table for table in tables if table.can_tell]
+    compared = compare_peers([table.by_launch for table in able])
+    slower = {id(table): one.slower_by(LEAST_SLOWER) for table, one in zip(able, compared, strict=True)}
+    return tuple(
+        HostMatrix(
+            table.row,
+            table.hosts,
+            table.ns,
+            table.by_launch,
+            tuple(_times(table, slower.get(id(table), np.zeros(len(table.hosts), dtype=bool)))),
+        )
+        for table in tables
+    )
 
 
 def hosts_of_ranks(row: Row) -> tuple[str, ...]:
@@ -75,41 +108,61 @@ def hosts_of_ranks(row: Row) -> tuple[str, ...]:
     return hosts if len(set(hosts)) == row.ranks and all(hosts) else ()
 
 
-def _cells(row: Row) -> Iterator[tuple[str, str, _Span]]:
+def _pairs(row: Row) -> Iterator[tuple[tuple[str, str], float, _Launches]]:
     """Find two different hosts, and the row's time between them."""
     pair = row.placed.hosts if row.placed is not None else ()
     if len(set(pair)) == 2 and row.time is not None and row.time > 0:
-        yield pair[0], pair[1], (row.time, row.time_low or row.time, row.time_high or row.time)
+        medians = {one.launch: one.median or 0.0 for one in row.launches if has_time(one)}
+        yield (pair[0], pair[1]), row.time, medians
     hosts = hosts_of_ranks(row)
-    for one in row.get(Messages).pairs if hosts and "round" in row.params else ():
-        if one.median > 0:
-            yield hosts[one.low], hosts[one.high], (one.median, one.median, one.median)
+    good = [one.launch for one in row.launches if one.status == "ok"]
+    for two in row.get(Messages).pairs if hosts and "round" in row.params else ():
+        if two.median > 0:
+            launches = {launch: ns for launch, ns in zip(good, two.medians, strict=False) if ns > 0}
+            yield (hosts[two.low], hosts[two.high]), two.median, launches
 
 
-def _matrix(row: Row, cells: dict[tuple[str, str], _Span]) -> HostMatrix | None:
-    """Make the matrix; None if there are too few hosts, or a host has too few pairs."""
-    hosts = tuple(dict.fromkeys(host for pair in cells for host in pair))
-    place = {host: index for index, host in enumerate(hosts)}
-    spans = np.full((3, len(hosts), len(hosts)), np.nan)
-    for (a, b), span in cells.items():
-        spans[:, place[a], place[b]] = span
-    ns = spans[0]
+def _table(row: Row, pairs: _Pairs) -> HostTable | None:
+    """Make the table; None if there are too few hosts, or a host has too few pairs."""
+    hosts = tuple(dict.fromkeys(host for pair in pairs for host in pair))
+    ns = _matrix(hosts, {pair: time for pair, (time, _) in pairs.items()})
     partners = (np.isfinite(ns) | np.isfinite(ns.T)).sum(axis=1)
     if len(hosts) < _LEAST_HOSTS or partners.min() <= _LEAST_KNOWN * (len(hosts) - 1):
         return None
-    return HostMatrix(row, hosts, tuple(map(tuple, ns.tolist())), tuple(_times(hosts, spans)))
+    numbers = sorted({number for _, launches in pairs.values() for number in launches})
+    each = [
+        _matrix(hosts, {pair: launches.get(number, np.nan) for pair, (_, launches) in pairs.items()})
+        for number in numbers
+    ]
+    whole = [
+        _host_medians(one) for one in each if (np.isfinite(_either_way(one)).sum() == one.size - len(one))
+    ]
+    by_launch = np.log(np.array(whole).reshape(-1, len(hosts)))
+    return HostTable(row, hosts, tuple(map(tuple, ns.tolist())), by_launch)
 
 
-def _times(hosts: Sequence[str], spans: FloatArray) -> Iterator[HostTimes]:
-    either, low, high = map(_either_way, spans)
-    medians = np.nanmedian(either, axis=1)
+def _matrix(hosts: Sequence[str], pairs: Mapping[tuple[str, str], float]) -> FloatArray:
+    """Lay times out from host to host, shape (hosts, hosts)."""
+    place = {host: index for index, host in enumerate(hosts)}
+    ns = np.full((len(hosts), len(hosts)), np.nan)
+    for (a, b), time in pairs.items():
+        ns[place[a], place[b]] = time
+    return ns
+
+
+def _times(table: HostTable, slower: NDArray[np.bool_]) -> Iterator[HostTimes]:
+    ns = np.array(table.ns)
+    medians = _host_medians(ns)
     middle = float(np.median(medians))
-    apart = (np.nanmedian(low, axis=1) > middle) | (np.nanmedian(high, axis=1) < middle)
-    odd = hampel_outliers(medians) & apart
-    for host, row, median, is_odd in zip(hosts, either, medians, odd, strict=True):
-        known = [(hosts[other], float(row[other])) for other in np.flatnonzero(np.isfinite(row)).tolist()]
+    for host, row, median, is_slower in zip(table.hosts, _either_way(ns), medians, slower, strict=True):
+        known = [(table.hosts[other], float(row[other])) for other in np.flatnonzero(np.isfinite(row))]
         known.sort(key=lambda one: one[1])
-        yield HostTimes(host, float(median), float(median) / middle, known[0], known[-1], bool(is_odd))
+        yield HostTimes(host, float(median), float(median) / middle, known[0], known[-1], bool(is_slower))
+
+
+def _host_medians(ns: FloatArray) -> FloatArray:
+    """Compute the time of each host: the median over its pairs, shape (hosts,)."""
+    return np.asarray(np.nanmedian(_either_way(ns), axis=1))
 
 
 def _either_way(ns: FloatArray) -> FloatArray:

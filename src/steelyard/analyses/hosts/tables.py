@@ -9,13 +9,16 @@ from steelyard.base.units import format_bytes, format_ratio, format_time
 from steelyard.render.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
 from steelyard.results.hosts import HostSeen
 from steelyard.rows.labels import rows_facts
-from steelyard.stats.hampel import LEAST_ALIKE
+from steelyard.stats.peer_outliers import LEAST_LAUNCHES, LEAST_PLACES
 
 _EXPLAINED = (
     "each host with the others: the median of its pairs, its ratio to the median host's, and the nearest and "
     "farthest host"
 )
-_NOTE = f"With fewer than {LEAST_ALIKE} hosts nothing shows which is the odd one."
+_NOTE = (
+    f"With fewer than {LEAST_PLACES} hosts, or {LEAST_LAUNCHES} launches of all their pairs, nothing shows "
+    "which is the odd one."
+)
 
 
 def host_sheets(found: Sequence[HostMatrix]) -> Iterator[Sheet]:
@@ -38,13 +41,13 @@ def host_sheets(found: Sequence[HostMatrix]) -> Iterator[Sheet]:
                 remark(),
             ),
             tuple(Line(_cells(one)) for one in matrix.times),
-            notes=(_NOTE,) if len(matrix.hosts) < LEAST_ALIKE else (),
+            notes=() if matrix.can_tell else (_NOTE,),
         )
 
 
 def _cells(one: HostTimes) -> tuple[str, ...]:
     ends = (f"{host}, {format_time(ns)}" for host, ns in (one.nearest, one.farthest))
-    verdict = ("slower" if one.ratio > 1 else "faster") + " than the others" if one.stands_out else ""
+    verdict = "slower than the others" if one.is_slower else ""
     return one.host, format_time(one.median), format_ratio(one.ratio), *ends, verdict
 
 

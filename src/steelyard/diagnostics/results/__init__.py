@@ -1,5 +1,6 @@
 """Checks of what was measured: each is a function and its row, in the module of its subject."""
 
+from steelyard.analyses.overview import ReadFolder
 from steelyard.base.diagnostic import Diagnostic, checks_of, diagnose
 from steelyard.diagnostics.results import (
     binding,
@@ -17,6 +18,7 @@ from steelyard.diagnostics.results import (
 from steelyard.diagnostics.results.evidence import Evidence
 from steelyard.results.load import Measured
 from steelyard.results.row import Row
+from steelyard.rows.short_names import named_shortly
 
 # A possible cause stands before what it may explain.
 CHECKS = checks_of(
@@ -27,3 +29,8 @@ CHECKS = checks_of(
 def diagnostics(measured: Measured, rows: tuple[Row, ...]) -> tuple[Diagnostic, ...]:
     """Run all checks on a results folder; the gravest finding first."""
     return diagnose(CHECKS, Evidence(measured, rows))
+
+
+def diagnostics_of(read: ReadFolder) -> tuple[Diagnostic, ...]:
+    """Run them on a folder whose rows are there; names that are paths are shortened."""
+    return diagnostics(read.measured, *named_shortly([read.rows]))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from steelyard.judges.accept import answers, floors, noise, places, protocol, reference, settings
 from steelyard.judges.accept.criterion import (
-    CANNOT_TELL,
+    ACCEPTED,
     NOT_WELL,
     WELL,
     Acceptance,
@@ -12,14 +12,12 @@ from steelyard.judges.accept.criterion import (
     Topic,
     criteria_of,
     judge,
-    overall,
 )
 from steelyard.judges.accept.limits import Limit, limit_criteria, read_limits
 from steelyard.judges.accept.measurement import PLAN, Weighed
 from steelyard.judges.accept.summary import machine_words, measured_words, why_words
 
 __all__ = [
-    "CANNOT_TELL",
     "CRITERIA",
     "NOT_WELL",
     "PLAN",
@@ -38,7 +36,7 @@ CRITERIA = criteria_of(settings, answers, places, noise, floors, protocol, refer
 def accept(weighed: Weighed, reference: Weighed | None = None, limits: Sequence[Limit] = ()) -> Acceptance:
     """Judge a results folder by all criteria, with a reference if there is one, and by a site's limits."""
     topics = judge((*CRITERIA, *limit_criteria(limits)), Candidate(weighed, reference))
-    verdict = overall(topics)
+    verdict = ACCEPTED.gravest(one.verdict for one in topics)
     return Acceptance(
         verdict=verdict,
         why=why_words(verdict, topics, weighed),

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from steelyard.analyses.rma_support.model import BROKEN, outcome_of
 from steelyard.base.plural import counted, joined
-from steelyard.judges.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Candidate, Finding, criterion
+from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
+from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.records.command_line import resumed
 from steelyard.records.kinds import FAULT, KERNEL
 from steelyard.results.row import NOT_YET, Row

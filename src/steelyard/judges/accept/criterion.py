@@ -16,9 +16,11 @@ from msgspec import Struct
 from steelyard.base.diagnostic import Diagnostic
 from steelyard.base.plural import capital, counted
 from steelyard.judges.accept.measurement import Weighed
+from steelyard.judges.verdict import CANNOT_TELL, Scale
 from steelyard.stats.peer_outliers import LEAST_LAUNCHES
 
-WELL, NOT_WELL, CANNOT_TELL = "well", "not well", "cannot tell"
+WELL, NOT_WELL = "well", "not well"
+ACCEPTED = Scale((NOT_WELL, CANNOT_TELL, WELL))  # all is well only if each topic is
 
 
 @dataclass(frozen=True)
@@ -123,12 +125,6 @@ def _held_back(found: Finding, weighed: Weighed) -> Finding:
     return replace(
         found, verdict=CANNOT_TELL, evidence=f"{found.evidence} {seen}", remedy=weighed.more_launches()
     )
-
-
-def overall(topics: Iterable[Topic]) -> str:
-    """Find the gravest verdict: all is well only if each topic is."""
-    said = {one.verdict for one in topics}
-    return next(verdict for verdict in (NOT_WELL, CANNOT_TELL, WELL) if verdict in said or verdict == WELL)
 
 
 def from_checks(found: Iterable[Diagnostic], well: str, launches: int | None = None) -> Finding:

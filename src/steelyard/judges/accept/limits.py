@@ -24,8 +24,9 @@ from steelyard.base.units import (
     parse_bytes,
     parse_seconds,
 )
-from steelyard.judges.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Candidate, Criterion, Finding
+from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Criterion, Finding
 from steelyard.judges.accept.measurement import FALSE_ALARM, Weighed
+from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.records.command_line import command
 from steelyard.results.facets import Rate
 from steelyard.results.row import Row, has_time

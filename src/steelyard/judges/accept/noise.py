@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from steelyard.base.plural import counted
-from steelyard.judges.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Candidate, Finding, criterion
+from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.judges.accept.measurement import FALSE_ALARM
+from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.results.core_noise import core_noise
 from steelyard.results.load import PointLaunches
 from steelyard.stats import launch_interval

@@ -12,6 +12,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from steelyard.analyses.hosts.model import host_tables
 from steelyard.base.cpulist import told_cpus
 from steelyard.records.campaign_file import OTHER_HOST
 from steelyard.records.kinds import NOISE
@@ -128,7 +129,8 @@ def peer_groups_of(measured: Measured, rows: Sequence[Row]) -> tuple[PeerGroup, 
             found += _of_ranks(row, point, cpus)
         elif row.op in _PAIRED:
             found += _of_pairs(row, point, cpus)
-    return (*found, *_of_rounds(measured, by_point), *_of_placements(rows, cpus))
+    of_hosts = (*_of_host_messages(rows), *_of_rounds(measured, by_point))
+    return (*found, *of_hosts, *_of_placements(rows, cpus))
 
 
 def _topology(told: Mapping[str, object] | None) -> Topology:
@@ -259,11 +261,16 @@ def _with_kinds(name: str, one: Cpu | None, other: Cpu | None) -> str:
     return f"{name}, {' with '.join(kinds)}" if kinds else name
 
 
-def _of_rounds(measured: Measured, by_point: Mapping[int, Row]) -> Iterator[PeerGroup]:
-    """Test hosts that have met all others in rounds, each by the median of its pairs; and their links.
+def _of_host_messages(rows: Sequence[Row]) -> Iterator[PeerGroup]:
+    """Test hosts by their messages with the others, as the table from host to host does."""
+    for table in host_tables(rows):
+        if table.by_launch.size:
+            yield PeerGroup(row_name(replace(table.row, placed=None)), HOST, table.hosts, table.by_launch)
 
-    A slow host is slow in each of its pairs, and each other host only in one of its own. A link is judged by
-    what its pair takes beyond what both hosts take in their other pairs.
+
+def _of_rounds(measured: Measured, by_point: Mapping[int, Row]) -> Iterator[PeerGroup]:
+    """Test the links of hosts that have met all others in rounds: each by what its pair takes beyond what
+    both hosts take in their other pairs.
     """
     tests: dict[RowKey, tuple[str, dict[int, list[_Round]]]] = {}
     for point in measured.points:
@@ -280,7 +287,6 @@ def _of_rounds(measured: Measured, by_point: Mapping[int, Row]) -> Iterator[Peer
             launches.setdefault(cell.launch, []).append(met)
     for what, launches in tests.values():
         whole = [rounds for rounds in launches.values() if _all_met(rounds)]
-        yield from _table(what, HOST, [_host_medians(rounds) for rounds in whole])
         if whole and len(whole[0]) >= _LEAST_ROUNDS and sum(map(len, whole[0])) <= _MOST_LINKS:
             yield from _table(f"{what} ({OTHER_HOST})", LINK, [_links(rounds) for rounds in whole])
 

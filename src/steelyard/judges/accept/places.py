@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from steelyard.base.plural import counted, joined, plural
-from steelyard.judges.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Candidate, Finding, criterion
+from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.judges.accept.measurement import FALSE_ALARM, LEAST_FAULT, Weighed
 from steelyard.judges.accept.peer_groups import BETWEEN, CORE, HOST, LINK, Kinds, PeerGroup
+from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.records.command_line import command
 from steelyard.stats.peer_outliers import LEAST_LAUNCHES, LEAST_PLACES, PeerComparison
 
@@ -149,8 +150,8 @@ def _by_place(found: Iterable[_Odd]) -> tuple[tuple[_Odd, ...], ...]:
 def _odd_ones(own: Sequence[tuple[PeerGroup, PeerComparison]]) -> Iterator[_Odd]:
     """List the places that are odd, and slower by what matters."""
     for test, said in own:
-        is_slow = np.expm1(said.estimate) >= LEAST_FAULT[test.kind]
-        yield from (_odd(test, said, int(j)) for j in np.flatnonzero(said.odd & is_slow))
+        slower = said.slower_by(LEAST_FAULT[test.kind])
+        yield from (_odd(test, said, int(j)) for j in np.flatnonzero(slower))
 
 
 def _suspects(own: Sequence[tuple[PeerGroup, PeerComparison]]) -> Iterator[_Odd]:

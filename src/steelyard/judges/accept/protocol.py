@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_factor
-from steelyard.judges.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Candidate, Finding, criterion
+from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.judges.accept.measurement import FALSE_ALARM
+from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.records.job_file import JobFile
 from steelyard.records.kinds import LATENCY, MPI
 from steelyard.results.row import Row, has_time

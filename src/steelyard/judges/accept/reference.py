@@ -8,13 +8,13 @@ from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.printable import shortened
 from steelyard.base.units import format_factor
-from steelyard.judges.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Candidate, Finding, criterion
+from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.judges.accept.measurement import Weighed
-from steelyard.judges.compare.answer import CANNOT_TELL as UNDECIDED
 from steelyard.judges.compare.answer import SLOWER, Question
 from steelyard.judges.compare.arms import rivals_of
 from steelyard.judges.compare.verdicts import CaseVerdict, compare
 from steelyard.judges.history.settings import differences, settings_of
+from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.records.command_line import command
 
 _LEAST = 0.05  # of a time: the least difference that is a fault
@@ -57,7 +57,7 @@ def reference(seen: Candidate) -> Finding | None:
             launches=own.launches,
         )
     cases = counted(len(found.points), "test case")
-    undecided = sum(one.verdict == UNDECIDED for one in found.points)
+    undecided = sum(one.verdict == CANNOT_TELL for one in found.points)
     if undecided:
         return Finding(
             CANNOT_TELL,

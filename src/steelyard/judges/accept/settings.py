@@ -6,7 +6,8 @@ import msgspec
 
 from steelyard.base.diagnostic import NOTE
 from steelyard.diagnostics.machine import examine_recorded
-from steelyard.judges.accept.criterion import CANNOT_TELL, Candidate, Finding, criterion, from_checks
+from steelyard.judges.accept.criterion import Candidate, Finding, criterion, from_checks
+from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.results.states import unnamed
 
 _UNNAMED = "busy-unnamed"

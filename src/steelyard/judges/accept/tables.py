@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import msgspec
 
 from steelyard.base.plural import counted
-from steelyard.judges.accept.criterion import CANNOT_TELL, NOT_WELL, WELL, Acceptance, Topic
+from steelyard.judges.accept.criterion import ACCEPTED, NOT_WELL, WELL, Acceptance, Topic
+from steelyard.judges.verdict import CANNOT_TELL, Judged
 from steelyard.render.sheet import BAD, DIM, PLAIN, Line, Sheet, without_empty, words
 
 _TONES = {WELL: PLAIN, NOT_WELL: BAD, CANNOT_TELL: DIM}
@@ -30,8 +31,7 @@ def acceptance_sheet(found: Acceptance) -> Sheet:
 
 def acceptance_page_sheet(found: Acceptance) -> Sheet:
     """Make a line for each topic with evidence and remedy: what is not well first."""
-    order = (NOT_WELL, CANNOT_TELL, WELL)
-    topics = sorted(found.topics, key=lambda one: order.index(one.verdict))
+    topics = sorted(found.topics, key=lambda one: ACCEPTED.verdicts.index(one.verdict))
     lines = tuple(
         Line((one.topic, one.verdict, one.evidence, one.remedy), _TONES[one.verdict]) for one in topics
     )
@@ -67,3 +67,9 @@ def acceptance_sentences(found: Acceptance) -> Iterator[str]:
 def topic_words(one: Topic) -> str:
     """Write `cores, not well: core 5 is ... Look for ...`."""
     return " ".join(text for text in (f"{one.topic}, {one.verdict}:", one.evidence, one.remedy) if text)
+
+
+def judged_topics(found: Acceptance) -> Iterator[Judged]:
+    """List the verdicts with their evidence and remedy."""
+    for one in found.topics:
+        yield Judged("accept", one.topic, one.verdict, f"{one.evidence} {one.remedy}".rstrip())

@@ -10,9 +10,11 @@ import math
 from dataclasses import dataclass, replace
 
 from steelyard.judges.compare.needed import Estimated, Prospect, doubt, launches_needed, launches_precise
+from steelyard.judges.verdict import CANNOT_TELL, Scale
 from steelyard.results.row import half_of
 
-SLOWER, FASTER, LITTLE, SAME, CANNOT_TELL = "slower", "faster", "changed a little", "same", "cannot tell"
+SLOWER, FASTER, LITTLE, SAME = "slower", "faster", "changed a little", "same"
+COMPARED = Scale((SLOWER, FASTER, CANNOT_TELL, LITTLE, SAME))  # all are the same only if each is
 FALSE_ALARM = 0.01  # of a whole comparison if nothing differs
 LEAST = 0.02  # the least difference that is called slower or faster
 MARGIN = 0.05  # the greatest that may be ignored

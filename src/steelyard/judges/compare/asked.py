@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from steelyard.analyses.overview import ReadFolder, as_shown
 from steelyard.base.errors import InputError
-from steelyard.judges.compare.answer import CANNOT_TELL, Question
+from steelyard.judges.compare.answer import Question
 from steelyard.judges.compare.arms import folder_factor, rivals_by, rivals_of
 from steelyard.judges.compare.headline import headline
 from steelyard.judges.compare.verdicts import OtherConditionsError, Verdicts, compare
+from steelyard.judges.verdict import CANNOT_TELL
 
 
 def headline_of(folders: Sequence[ReadFolder]) -> tuple[str, ...]:

@@ -19,8 +19,9 @@ from steelyard.analyses.ranking.model import Ranking, Way
 from steelyard.analyses.registry import OVERHEADS, SETTINGS
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_time, format_values
-from steelyard.judges.compare.answer import CANNOT_TELL, FASTER, LITTLE, MARGIN, SAME, SLOWER
+from steelyard.judges.compare.answer import FASTER, LITTLE, MARGIN, SAME, SLOWER
 from steelyard.judges.compare.verdicts import Verdicts
+from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.records.campaign_file import UNSET
 from steelyard.records.kinds import WORK
 from steelyard.results.row import NOT_YET, Row, half_of

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from steelyard.base.plural import counted
-from steelyard.judges.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
+from steelyard.judges.compare.answer import FASTER, LITTLE, SAME, SLOWER
 from steelyard.judges.compare.tables import verdict_words
 from steelyard.judges.compare.verdicts import CaseVerdict, Verdicts
+from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.render.axes import drawn_ends, ends_within, log_axis, names_axis
 from steelyard.render.chart import FULL, Bars, Boxes, Chart, Dots, Key, Mark, Style
 from steelyard.render.svg import RULE

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from steelyard.base.plural import plural
+from steelyard.base.plural import counted, plural
 from steelyard.base.units import format_factor
-from steelyard.judges.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER
+from steelyard.judges.compare.answer import FASTER, LITTLE, SAME, SLOWER
 from steelyard.judges.compare.verdicts import CaseVerdict, Verdicts
+from steelyard.judges.verdict import CANNOT_TELL, Judged
 from steelyard.render.sheet import (
     BAD,
     DIM,
@@ -183,3 +184,13 @@ def _sizes(those: list[CaseVerdict], mine: list[CaseVerdict], is_first: bool) ->
         return f" at {', '.join(one.size for one in those)}"
     whole = f" of {len(mine)} {'test cases' if several else 'sizes'}" if is_first else ""
     return f" {'in' if several else 'at'} {len(those)}{whole or (' sizes' if not several else '')}"
+
+
+def judged_cases(points: Sequence[CaseVerdict]) -> Iterator[Judged]:
+    """List the verdicts on test cases with their ratios, or why there is none."""
+    for one in points:
+        name = f"{one.op} {one.size}".rstrip() + f" on {counted(one.ranks, 'rank')}: {one.b} against {one.a}"
+        ratio, low, high = ratio_span(one.ratio, one.low, one.high)
+        has_ratio = None not in (one.ratio, one.low, one.high)
+        why = f"ratio {ratio}, from {low} to {high}" if has_ratio else one.why
+        yield Judged(one.op, name, one.verdict, why)

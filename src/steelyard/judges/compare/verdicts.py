@@ -13,7 +13,7 @@ from msgspec import Struct
 from steelyard.base.errors import InputError
 from steelyard.base.plural import plural
 from steelyard.base.units import format_bytes
-from steelyard.judges.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Answer, Question
+from steelyard.judges.compare.answer import COMPARED, Answer, Question
 from steelyard.judges.compare.arms import Rivals
 from steelyard.judges.compare.conditions import differing
 from steelyard.judges.compare.contrasts import answers_of
@@ -133,7 +133,7 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
         ops += of_ops
         pairs = max(pairs, n)
     return Verdicts(
-        verdict=overall(points),
+        verdict=COMPARED.gravest(one.verdict for one in points),
         arms=rivals.arms,
         by_turns=by_turns,
         launches=pairs,
@@ -160,12 +160,6 @@ def _promise(rivals: Rivals, by_turns: bool, asked: Question) -> str:
         "pair does not depend on the pair before it"
     )
     return f"{words}, whichever rival is the fastest in the mean" if rivals.is_best else words
-
-
-def overall(points: Sequence[CaseVerdict]) -> str:
-    """Find the common verdict: all are the same only if each is."""
-    said = {point.verdict for point in points}
-    return next(verdict for verdict in (SLOWER, FASTER, CANNOT_TELL, LITTLE, SAME) if verdict in said)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,19 @@
-"""A check of guidelines as tables and as sentences, and as JUnit."""
+"""A check of guidelines as tables and as sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from steelyard.base.junit import Case, Suite
-from steelyard.base.junit import junit_xml as suites_xml
 from steelyard.base.plural import counted, joined, plural
 from steelyard.base.units import format_bytes, format_factor
 from steelyard.judges.guidelines.verdicts import (
-    CANNOT_TELL,
     HOLDS,
     VIOLATED,
     CheckedGuidelines,
     GuidelineVerdict,
     case_words,
 )
+from steelyard.judges.verdict import CANNOT_TELL, Judged
 from steelyard.render.sheet import BAD, DIM, NOTHING, PLAIN, Line, Sheet, number, remark, without_empty, words
 from steelyard.rows.words import ratio_span
 
@@ -125,14 +123,9 @@ def _where(mine: Sequence[GuidelineVerdict]) -> str:
     return f" at {joined(sizes)}" if len(set(sizes)) <= _NAMED else f" in {len(mine)} cases"
 
 
-def guidelines_junit(title: str, found: CheckedGuidelines, strict: bool) -> bytes:
-    """Write the verdicts as JUnit: violated fails, cannot tell is skipped, or fails if `strict`."""
-    cases = []
+def judged_guidelines(found: CheckedGuidelines) -> Iterator[Judged]:
+    """List the verdicts with the ratio that each is about."""
     for one in found.points:
-        unknown = one.verdict == CANNOT_TELL
-        fails = one.verdict == VIOLATED or (strict and unknown)
         ends = ", ".join(ratio_span(one.ratio, one.low, one.high))
-        message = f"{one.verdict}: ratio, from, to: {ends}"
-        failure, skipped = (message if fails else None), (message if unknown and not fails else None)
-        cases.append(Case(one.left, f"{case_words(one)} on {one.ranks} ranks", failure, skipped))
-    return suites_xml([Suite(title, tuple(cases))])
+        name = f"{case_words(one)} on {counted(one.ranks, 'rank')}"
+        yield Judged(one.left, name, one.verdict, f"ratio, from, to: {ends}")

@@ -15,10 +15,12 @@ from steelyard.base.units import format_bytes
 from steelyard.judges.guidelines.cases import GuidelineCase, find_cases
 from steelyard.judges.guidelines.knobs import knob_words
 from steelyard.judges.guidelines.table import GROWTH, MOCK, RANKS, SPLIT
+from steelyard.judges.verdict import CANNOT_TELL, Scale
 from steelyard.results.row import Row
 from steelyard.stats.signed_ranks import least_pairs, signed_ranks
 
-VIOLATED, HOLDS, CANNOT_TELL = "violated", "holds", "cannot tell"
+VIOLATED, HOLDS = "violated", "holds"
+GUIDELINES_HELD = Scale((VIOLATED, CANNOT_TELL, HOLDS))
 FALSE_ALARM = 0.01  # of a whole check of an MPI that keeps every guideline
 TOLERANCE = 0.05  # by which the left side may take longer
 MOST_NEEDED = 10_000  # launches: more is no advice
@@ -104,9 +106,8 @@ def check_guidelines(rows: Sequence[Row], asked: Asked) -> CheckedGuidelines:
     tail = asked.false_alarm / family
     labels = _Labels(case.left for case, _ in usable)
     points = tuple(_verdict(case, times, tail, family, asked, labels) for case, times in usable)
-    said = {one.verdict for one in points}
     return CheckedGuidelines(
-        verdict=next(one for one in (VIOLATED, CANNOT_TELL, HOLDS) if one in said),
+        verdict=GUIDELINES_HELD.gravest(one.verdict for one in points),
         tolerance=asked.tolerance,
         false_alarm=asked.false_alarm,
         family=family,

@@ -8,10 +8,11 @@ from importlib import resources
 import jinja2
 
 from steelyard import __version__
-from steelyard.judges.compare.answer import CANNOT_TELL, SAME
+from steelyard.judges.compare.answer import SAME
 from steelyard.judges.history.pictures import nights_chart
 from steelyard.judges.history.tables import check_sentences, check_sheet
 from steelyard.judges.history.verdicts import Checked, Series
+from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.render.chart import Chart
 from steelyard.render.svg import svg
 

@@ -12,11 +12,12 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.base.printable import visible
-from steelyard.judges.compare.answer import CANNOT_TELL, FASTER, LITTLE, SAME, SLOWER, Question
-from steelyard.judges.compare.verdicts import CaseVerdict, Promise, overall
+from steelyard.judges.compare.answer import COMPARED, FASTER, LITTLE, SAME, SLOWER, Question
+from steelyard.judges.compare.verdicts import CaseVerdict, Promise
 from steelyard.judges.history.levels import Levels, levels_of
 from steelyard.judges.history.settings import differences
 from steelyard.judges.history.store import Night, Pool
+from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.results.row import Row
 from steelyard.rows.labels import row_labels, told_by_op
 from steelyard.stats.arrays import FloatArray
@@ -161,7 +162,7 @@ def check_tonight(pool: Pool, asked: Question, seed: int = 0) -> tuple[Checked, 
     ]
     points, whole = tuple(told[: len(cases)]), tuple(told[len(cases) :])
     checked = Checked(
-        verdict=overall(points),
+        verdict=COMPARED.gravest(one.verdict for one in points),
         tonight=names[-1],
         nights=tuple(NightName(one.name, visible(str(one.folder)), one.began) for one in pool.nights),
         left_out=tuple(LeftOut(*map(visible, one)) for one in pool.left_out),
@@ -196,7 +197,14 @@ def with_confirmed(checked: Checked, promise: Promise, said: Mapping[int, CaseVe
         else one
         for one in checked.points
     )
-    return replace(checked, verdict=overall(told), points=told, ops=(), promise=promise, confirm=None)
+    return replace(
+        checked,
+        verdict=COMPARED.gravest(one.verdict for one in told),
+        points=told,
+        ops=(),
+        promise=promise,
+        confirm=None,
+    )
 
 
 def _confirmed(one: NightVerdict, arms: CaseVerdict) -> NightVerdict:

@@ -15,11 +15,15 @@ from steelyard.stats.interval import launch_interval
 
 
 class RowPair(Struct, frozen=True):
-    """Two ranks that exchange messages while others do, and the median of their messages in ns."""
+    """Two ranks that exchange messages while others do, and the median of their messages in ns.
+
+    `medians` are those of the launches that went well, in their order.
+    """
 
     low: int
     high: int
     median: float
+    medians: tuple[float, ...] = ()
 
 
 class Messages(Facet, frozen=True, kw_only=True):
@@ -61,10 +65,11 @@ def _pairs(launches: Sequence[PointLaunch]) -> tuple[RowPair, ...]:
     point = launches[0].point
     if point is None or point.partners is None:
         return ()
-    medians = np.median(
-        [np.median(launch.values.reshape(-1, launch.taken.pairs), axis=0) for launch in launches], axis=0
+    each = np.array([np.median(one.values.reshape(-1, one.taken.pairs), axis=0) for one in launches])
+    return tuple(
+        RowPair(*pair, float(np.median(medians)), tuple(medians.tolist()))
+        for pair, medians in zip(pairs_of(point), each.T, strict=True)
     )
-    return tuple(RowPair(*pair, float(value)) for pair, value in zip(pairs_of(point), medians, strict=True))
 
 
 def _ways(launches: Sequence[PointLaunch]) -> tuple[float, float] | None:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from further import further
 from steelyard.judges.compare.answer import (
-    CANNOT_TELL,
     FASTER,
     LITTLE,
     SAME,
@@ -23,6 +22,7 @@ from steelyard.judges.compare.answer import (
 )
 from steelyard.judges.compare.contrasts import answers_of
 from steelyard.judges.compare.shares import shares_words
+from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.stats.looks import compare_looks
 from steelyard.stats.paired_permutation import compare_arms
 

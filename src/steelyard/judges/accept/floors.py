@@ -8,7 +8,6 @@ from steelyard.analyses.efficiency.model import Efficiency, efficiencies
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_factor, format_time
 from steelyard.judges.accept.criterion import (
-    CANNOT_TELL,
     NOT_WELL,
     WELL,
     Candidate,
@@ -16,6 +15,7 @@ from steelyard.judges.accept.criterion import (
     criterion,
     from_checks,
 )
+from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.results.facets import Roof
 from steelyard.results.row import Row
 

@@ -201,17 +201,16 @@ def test_a_slow_host_stands_out_and_the_others_do_not(tmp_path: Path) -> None:
 def test_a_host_is_not_called_slow_for_noise(
     time: float, between: float, slow: set[str], tmp_path: Path
 ) -> None:
-    """Two of its three pairs take three times as long, or as long by launches that are far apart."""
+    """Its pairs take three times as long, or as long by launches that are far apart."""
     names = ("n1", "n2", "n3", "n4")
     pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
     points = []
     for a, b in pairs:
-        is_late = "n2" in (a, b) and "n4" not in (a, b)
-        times = steady(time, count=200, between=between) if is_late else steady(1000.0, between=0.005)
+        times = steady(time, count=200, between=between) if "n2" in (a, b) else steady(1000.0, between=0.005)
         points.append(FakePoint("mpi.pingpong", times, placement=Placement("other-host", hosts=(a, b))))
     (matrix,) = host_matrices(results(write_folder(tmp_path / "out", points, launches=6)))
     assert {one.host for one in matrix.times if one.is_slower} == slow
-    assert max(one.ratio for one in matrix.times) > 1.1
+    assert any(abs(one.ratio - 1) > 0.1 for one in matrix.times if one.host == "n2")
 
 
 def test_a_few_pairs_do_not_tell_hosts_apart(tmp_path: Path) -> None:

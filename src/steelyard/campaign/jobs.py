@@ -117,9 +117,7 @@ def setup_for(
     libraries = libraries_of(plan)
     solo_description = describe(solo, libraries=libraries)
     not_in_solo = clock_lacks(plan, solo_description)
-    syncs = [row.name for row in solo_description.sync_algorithms]
-    if plan.sync is not None and plan.sync not in syncs:
-        raise InputError(f"there is no synchronisation '{plan.sync}'; give one of {', '.join(syncs)}")
+    _check_sync(plan, solo_description)
     descriptions, is_built = list[Description](), True
     lacks: dict[str | None, dict[str, str]] = {None: _lacks(solo_description)}
 
@@ -152,6 +150,13 @@ def setup_for(
     ops = ops_of(solo_description, next(iter(descriptions), None), next(iter(shmems), None))
     ops = msgspec.structs.replace(ops, solo={}) if not_in_solo else ops
     return CampaignSetup(engines, ops, machine, lacks, read_allocation(), is_built)
+
+
+def _check_sync(plan: Plan, solo: Description) -> None:
+    """Raise InputError for an unknown synchronisation of clocks."""
+    known = [row.name for row in solo.sync_algorithms]
+    if plan.sync is not None and plan.sync not in known:
+        raise InputError(f"there is no synchronisation '{plan.sync}'; give one of {', '.join(known)}")
 
 
 def _engine_for(

@@ -165,20 +165,79 @@ def _watch(
 ) -> list[PlannedPoint]:
     """Run a launch to its end, however it ends; return the points that are still to be measured."""
     engine = job.setup.engines[job.planned.group.mpi]
-    lasting = any(job.setup.ops.all[point.op].lasts for point in points)
     plans = {point.point: point for point in points}
-    hang: str | None = None
-    where: tuple[StuckRank, ...] = ()
-    is_late = closing = False  # `closing`: all was measured when it hung
-    kills = oom_kills()
-    watcher = Watcher()
+    kills, watcher = oom_kills(), Watcher()
     watcher.look()
+    end = _attend(job, tail, plans, command, launch, hold, watcher)
+    _hear(job, tail, plans)  # what it wrote while it was being stopped
+    watcher.look()
+    phase = phase_of(tail.launch, plans)
+    host, places = job.setup.machine.host, tail.launch.places if tail.launch else ()
+    is_late = end.is_late or (
+        end.hang is not None and not plans and not end.is_closing
+    )  # it went on meanwhile
+    why = None if is_late else end.hang
+    if why is None and not is_late and (plans or end.code != 0) and not job_ends(end.said):
+        little = little_shared_memory(job.planned.group, tail.job and tail.job.settings.get("shm_bytes"))
+        starved, spans = oom_kills() > kills, len(launch.hosts) > 1
+        died = (end.code or 0, end.said, command, places)
+        why = cause_of_death(*died, phase=phase, starved=starved, spans=spans, little_shm=little)
+    ending = why if phase is LaunchPhase.CLOSING else None
+    remark = ending if engine.kind == "shmem" and end.hang is None else None  # its shmem_finalize crashed
+    seen = watcher.record(host, {place.pid for place in places if place.host == host})
+    seen = msgspec.structs.replace(seen, complaints=end.complaints, stopped=is_late, remark=remark)
+    _conclude_launch(job, tail, seen, None if remark else ending)
+    left = [point for point in points if point.point in plans]
+    if is_late or phase is LaunchPhase.CLOSING:
+        if end.hang and phase is LaunchPhase.CLOSING:
+            job.lessons.unclosed.add(alike(job.planned.group))
+        return left
+    if why is None:
+        raise MeasurementError(
+            f"the batch system ends this job; what was finished is kept; to go on: {resumed(job.folder)}"
+        )
+    culprits = left if phase is LaunchPhase.STARTING else left[:1]  # before it measures, no point is to blame
+    job.lessons.deaths[alike(job.planned.group)] += phase is LaunchPhase.STARTING
+    for point in culprits:
+        _conclude(job, tail, point, "failed", why, end.where)
+    _spare(job, culprits, why)
+    return left[len(culprits) :]
+
+
+class _End(msgspec.Struct, frozen=True):
+    """How a launch ended: its exit code (None: it was ended), what it said, and its `complaints`.
+
+    `is_late`: it was ended because the time was over. `hang` says why it was ended as hung, `where` its ranks
+    were then; `is_closing`: all was measured before.
+    """
+
+    code: int | None
+    said: str
+    complaints: dict[str, str]
+    is_late: bool
+    hang: str | None
+    where: tuple[StuckRank, ...]
+    is_closing: bool
+
+
+def _attend(
+    job: CampaignJob,
+    tail: Tail,
+    plans: dict[int, PlannedPoint],
+    command: list[str],
+    launch: LaunchCommand,
+    hold: Hold,
+    watcher: Watcher,
+) -> _End:
+    """Start a launch, hear what it records, and end it if it hangs or the time is over."""
     held = () if job.lock is None else (job.lock.descriptor,)
     mark = job.lock.mark if job.lock else None
     environment = {**os.environ, **launch.environment}
     for name in launch.unset:
         environment.pop(name, None)
-    spans = len(launch.hosts) > 1
+    lasting = any(job.setup.ops.all[point.op].lasts for point in plans.values())
+    hung = alike(job.planned.group) in job.lessons.unclosed
+    hang, where, phase = None, tuple[StuckRank, ...](), LaunchPhase.STARTING
     with (
         Leftovers(job.lock.note if job.lock else lambda _: None) as leftovers,
         Child(command, env=environment, mark=mark, held=held, before_stop=leftovers.look) as child,
@@ -196,15 +255,9 @@ def _watch(
             if code is not None or is_late or (tail.launch is None and cannot_begin(child.err)):
                 break
             phase = phase_of(tail.launch, plans)
-            hung = alike(job.planned.group) in job.lessons.unclosed
             patience = patience_seconds(job.plan.hang_after, phase, lasting=lasting, hung=hung)
             if time.monotonic() - quiet_since > patience:
-                closing, said = phase is LaunchPhase.CLOSING, child.err + child.out
-                stopped = held_words(child.pids(), tail.launch, closing=closing) + unreachable(launch.hosts)
-                silent = silent_words(job.plan.hang_after, patience)
-                hang = hang_words(silent, command, phase, stopped, said, spans=spans)
-                where = ask_ranks(child, tail.launch, engine)
-                hang += silent_hosts(() if closing or tail.launch is None else tail.launch.places, where)
+                hang, where = _hang(job, tail, child, command, launch, phase, patience)
                 break
             leftovers.look_if_due(child.pids, began=tail.launch is not None)
             hold.release_if_idle()
@@ -212,39 +265,28 @@ def _watch(
         child.stop()
         said = child.err + child.out
         complained = complaints(tail.job.given if tail.job else (), child.err)
-    _hear(job, tail, plans)  # what it wrote while it was being stopped
-    watcher.look()
-    host, places = job.setup.machine.host, tail.launch.places if tail.launch else ()
-    ours = {place.pid for place in places if place.host == host}
-    phase, starved = phase_of(tail.launch, plans), oom_kills() > kills
-    is_late = is_late or (hang is not None and not plans and not closing)  # it went on while it was stopped
-    why = None if is_late else hang
-    if why is None and not is_late and (plans or code != 0) and not job_ends(said):
-        little = little_shared_memory(job.planned.group, tail.job and tail.job.settings.get("shm_bytes"))
-        why = cause_of_death(
-            code or 0, said, command, places, phase=phase, starved=starved, spans=spans, little_shm=little
-        )
-    ending = why if phase is LaunchPhase.CLOSING else None
-    remark = ending if engine.kind == "shmem" and hang is None else None  # its shmem_finalize crashed
-    watch = msgspec.structs.replace(
-        watcher.record(host, ours), complaints=complained, stopped=is_late, remark=remark
-    )
-    _conclude_launch(job, tail, watch, None if remark else ending)
-    left = [point for point in points if point.point in plans]
-    if is_late or phase is LaunchPhase.CLOSING:
-        if hang and phase is LaunchPhase.CLOSING:
-            job.lessons.unclosed.add(alike(job.planned.group))
-        return left
-    if why is None:
-        raise MeasurementError(
-            f"the batch system ends this job; what was finished is kept; to go on: {resumed(job.folder)}"
-        )
-    culprits = left if phase is LaunchPhase.STARTING else left[:1]  # before it measures, no point is to blame
-    job.lessons.deaths[alike(job.planned.group)] += phase is LaunchPhase.STARTING
-    for point in culprits:
-        _conclude(job, tail, point, "failed", why, where)
-    _spare(job, culprits, why)
-    return left[len(culprits) :]
+    is_closing = hang is not None and phase is LaunchPhase.CLOSING
+    return _End(code, said, complained, is_late, hang, where, is_closing)
+
+
+def _hang(
+    job: CampaignJob,
+    tail: Tail,
+    child: Child,
+    command: list[str],
+    launch: LaunchCommand,
+    phase: LaunchPhase,
+    patience: float,
+) -> tuple[str, tuple[StuckRank, ...]]:
+    """Say how a launch hangs, and where its ranks are."""
+    closing = phase is LaunchPhase.CLOSING
+    stopped = held_words(child.pids(), tail.launch, closing=closing) + unreachable(launch.hosts)
+    silent = silent_words(job.plan.hang_after, patience)
+    said, spans = child.err + child.out, len(launch.hosts) > 1
+    hang = hang_words(silent, command, phase, stopped, said, spans=spans)
+    where = ask_ranks(child, tail.launch, job.setup.engines[job.planned.group.mpi])
+    places = () if closing or tail.launch is None else tail.launch.places
+    return hang + silent_hosts(places, where), where
 
 
 def _conclude_launch(job: CampaignJob, tail: Tail, watch: Watch, ending: str | None) -> None:

@@ -34,9 +34,13 @@ class Start(Struct, frozen=True):
 
 
 class LauncherWords(Struct, frozen=True):
-    """Arguments of a launcher, and variables, for one way of binding."""
+    """Arguments of a launcher, and variables, for one way of binding.
+
+    `argv` stands before the number of ranks, `behind` between it and the engine, as programs that bind do.
+    """
 
     argv: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
     environment: Mapping[str, str] = {}
     notes: tuple[str, ...] = ()
 
@@ -213,8 +217,8 @@ LAUNCHERS = (
         starts=("openmpi",),
         counted=_count_openmpi,
         bound=_bind_openmpi,
-        free=LauncherWords(("--use-hwthread-cpus", "--bind-to", "none")),
-        oversubscribed=LauncherWords(("--oversubscribe", "--bind-to", "none")),
+        free=LauncherWords(argv=("--use-hwthread-cpus", "--bind-to", "none")),
+        oversubscribed=LauncherWords(argv=("--oversubscribe", "--bind-to", "none")),
         local_rank=("OMPI_COMM_WORLD_LOCAL_RANK",),
         as_root=_OPENMPI_ROOT,
     ),
@@ -223,8 +227,8 @@ LAUNCHERS = (
         starts=("openmpi",),
         counted=_count_openmpi,
         bound=_bind_openmpi,
-        free=LauncherWords(("--map-by", ":hwtcpus", "--bind-to", "none")),
-        oversubscribed=LauncherWords(("--map-by", ":oversubscribe", "--bind-to", "none")),
+        free=LauncherWords(argv=("--map-by", ":hwtcpus", "--bind-to", "none")),
+        oversubscribed=LauncherWords(argv=("--map-by", ":oversubscribe", "--bind-to", "none")),
         local_rank=("OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_RANK"),
         as_root=_OPENMPI_ROOT,
     ),

@@ -17,7 +17,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.product import MOST_LAUNCHES, check_test_cases, product_of
 from steelyard.base.units import parse_counts, parse_sizes
-from steelyard.engines.description import Op, Ops
+from steelyard.engines.description import Op, Ops, Param
 from steelyard.plan.arms import arm_of, factor_of, with_arms
 from steelyard.plan.arrivals import check_arrivals
 from steelyard.plan.axis import numbers_in, words_in
@@ -107,60 +107,81 @@ def resolve(
     for number, measure in enumerate(plan.measure):
         selected = select_ops(measure.ops, ops)
         is_for_hosts = measure.ranks_per_host is not None and len(plan.measure) > 1
-        unused, known = set(measure.params), set[str]()
-        suited: set[str] = set()
-        impossible, excluded, uses_mpi = Impossible(), Excluded(measure.exclude), False
+        impossible, excluded = Impossible(), Excluded(measure.exclude)
+        asked: list[_Asked] = []
         for name in _with_files(measure, selected, ops):
-            op = ops.all[name]
-            rule = _choose(measure.rule, next(iter(ops.rules)), ops.rules, "stop rule")
             alone = selected == (name,) and not is_for_hosts
-            for size, team, threads, place, method in _axes(measure, op, ops, cores, topology, alone):
-                rows = param_rows(op, method, rule, ops)
-                unused -= rows.keys()
-                known |= rows.keys()
-                suited.add(method)
-                kind = _engine_for(measure, op, team, ops, place)
-                is_solo = kind == SOLO
-                wanted = combined_params(measure, name, rows, BoundedCase(team.ranks, threads, size))
-                values = [fitting(op, size) | given for given in wanted]
-                levels = (None,) if is_solo else _thread_levels(measure, op)
-                uses_mpi = uses_mpi or not is_solo
-                shared = PlannedPoint(
-                    point=0,
-                    op=name,
-                    bytes=size,
-                    ranks=team.ranks,
-                    hosts=None if is_solo else team.hosts,
-                    threads=threads,
-                    method=method,
-                    rule=rule,
-                    placement=place,
-                    beside=number if measure.beside else None,
-                    first=measure.first,
-                )
-                for point in _cases(measure, shared, ops, values, libraries[kind], levels):
+            for one in _asked_of(measure, number, ops.all[name], ops, cores, topology, alone):
+                asked.append(one)
+                for point in _cases(measure, one, ops, libraries[one.kind]):
                     check_test_cases(next(tried))
                     if excluded.leaves_out(point):
                         continue
-                    impossible.look(point, rows, alone=alone)
+                    impossible.look(point, one.rows, alone=alone)
                     point = msgspec.structs.replace(point, point=len(points), arm=arm_of(point, factor))
                     points.setdefault(_axes_of(point), point)
-        if not suited and is_for_hosts and (points or number + 1 < len(plan.measure)):
+        if not asked and is_for_hosts and (points or number + 1 < len(plan.measure)):
             continue  # the hosts are too few for its ops
-        if idle := [method for method in words_in(measure.method) if method not in suited]:
-            raise InputError(f"the method {idle[0]} suits none of {', '.join(selected)}")
-        if not suited:
-            raise InputError(_why_none_suits(measure, selected))
-        if unused:
-            raise InputError(no_param(min(unused), selected, known))
-        if measure.thread_level is not None and not uses_mpi:
-            raise InputError(f"no test case of {', '.join(selected)} starts MPI; leave --thread-level out")
+        _check_used(measure, selected, asked)
         excluded.check()
         impossible.check()
         if not points:
             raise InputError(f"what is excluded leaves nothing of {', '.join(selected)}; exclude less")
     _check_whole(plan, points.values(), ops)
     return _with_references(_with_work(points, ops), ops)
+
+
+class _Asked(msgspec.Struct, frozen=True):
+    """Test cases of an op that differ by parameters, libraries, levels of threads and settings alone.
+
+    `rows` are the parameters that they have, `values` their combinations; `kind` is that of their engine.
+    """
+
+    shared: PlannedPoint
+    rows: Mapping[str, Param]
+    values: tuple[Mapping[str, Value], ...]
+    kind: str
+    levels: tuple[str | None, ...]
+
+
+def _asked_of(
+    measure: Measure, number: int, op: Op, ops: Ops, cores: int, topology: Topology, alone: bool
+) -> Iterator[_Asked]:
+    """Make what the measure of that `number` asks of an op. Raises InputError."""
+    rule = _choose(measure.rule, next(iter(ops.rules)), ops.rules, "stop rule")
+    for size, team, threads, place, method in _axes(measure, op, ops, cores, topology, alone):
+        rows = param_rows(op, method, rule, ops)
+        kind = _engine_for(measure, op, team, ops, place)
+        wanted = combined_params(measure, op.name, rows, BoundedCase(team.ranks, threads, size))
+        shared = PlannedPoint(
+            point=0,
+            op=op.name,
+            bytes=size,
+            ranks=team.ranks,
+            hosts=None if kind == SOLO else team.hosts,
+            threads=threads,
+            method=method,
+            rule=rule,
+            placement=place,
+            beside=number if measure.beside else None,
+            first=measure.first,
+        )
+        levels = (None,) if kind == SOLO else tuple(_thread_levels(measure, op))
+        yield _Asked(shared, rows, tuple(fitting(op, size) | given for given in wanted), kind, levels)
+
+
+def _check_used(measure: Measure, selected: Sequence[str], asked: Sequence[_Asked]) -> None:
+    """Raise InputError for a measure without test cases, or with what is of no use to any of them."""
+    suited = {one.shared.method for one in asked}
+    if idle := [method for method in words_in(measure.method) if method not in suited]:
+        raise InputError(f"the method {idle[0]} suits none of {', '.join(selected)}")
+    if not asked:
+        raise InputError(_why_none_suits(measure, selected))
+    known = {name for one in asked for name in one.rows}
+    if unused := set(measure.params) - known:
+        raise InputError(no_param(min(unused), selected, known))
+    if measure.thread_level is not None and all(one.kind == SOLO for one in asked):
+        raise InputError(f"no test case of {', '.join(selected)} starts MPI; leave --thread-level out")
 
 
 def _why_none_suits(measure: Measure, selected: Sequence[str]) -> str:
@@ -195,19 +216,14 @@ def _with_files(measure: Measure, selected: Sequence[str], ops: Ops) -> tuple[st
     return others
 
 
-def _cases(
-    measure: Measure,
-    shared: PlannedPoint,
-    ops: Ops,
-    values: Sequence[Mapping[str, Value]],
-    mpis: Sequence[str | None],
-    levels: Sequence[str | None],
-) -> Iterator[PlannedPoint]:
-    """Make the points that share an op and all that is measured in one launch."""
+def _cases(measure: Measure, asked: _Asked, ops: Ops, mpis: Sequence[str | None]) -> Iterator[PlannedPoint]:
+    """Make the points of each combination."""
+    shared = asked.shared
     op, method, rule = ops.all[shared.op], ops.methods[shared.method], ops.rules[shared.rule]
     settings = [(mpi, env) for mpi in mpis for env in _settings(measure, op, mpi)]
-    for params, (mpi, env), level, omp in product_of(values, settings, levels, omp_axis(measure.omp)):
-        point = msgspec.structs.replace(
+    axes = (asked.values, settings, asked.levels, omp_axis(measure.omp))
+    for params, (mpi, env), level, omp in product_of(*axes):
+        yield msgspec.structs.replace(
             shared,
             thread_level=level,
             params=params_of(op, params),
@@ -217,7 +233,6 @@ def _cases(
             omp=omp,
             env=env,
         )
-        yield point
 
 
 def _settings(measure: Measure, op: Op, mpi: str | None) -> tuple[dict[str, str], ...]:

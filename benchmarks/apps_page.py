@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 
 from steelyard.analyses.halo_exchange.model import Exchanges, ExchangeWay, exchanges_of, other_ways
-from steelyard.analyses.halo_exchange.tables import exchange_names, exchange_sheets, way_words
+from steelyard.analyses.halo_exchange.tables import exchange_names, exchange_tables, way_words
 from steelyard.analyses.phases.model import STREAM, PhaseRoofs, phase_roofs_of
 from steelyard.analyses.rma_support.model import functionality_of
-from steelyard.analyses.rma_support.tables import functionality_sheets
+from steelyard.analyses.rma_support.tables import functionality_tables
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_rate, format_time
-from steelyard.render.sheet import NUMBER, Sheet
+from steelyard.render.table import NUMBER, Table
 from steelyard.report.setting_words import machine_words
 from steelyard.results.facets import Rate
 from steelyard.results.load import Measured, load
@@ -40,24 +40,24 @@ _ABOUT = (
 _BUSY = 0.05  # of the CPUs' time: more, and times of the launches are partly others'
 
 
-def table(heads: Sequence[str], lines: Sequence[Sequence[str]], numbers: Sequence[bool]) -> str:
+def markdown(heads: Sequence[str], lines: Sequence[Sequence[str]], numbers: Sequence[bool]) -> str:
     """A table of Markdown; columns of numbers stand on the right."""
     rule = ("---:" if is_number else "---" for is_number in numbers)
     rows = (heads, tuple(rule), *lines)
     return "\n".join("| " + " | ".join(cells) + " |" for cells in rows) + "\n"
 
 
-def sheet_table(sheet: Sheet) -> str:
-    """A sheet as a table; what lines of a group have in common stands in the first one."""
+def markdown_of(table: Table) -> str:
+    """A table in Markdown; what lines of a group have in common stands in the first one."""
     lines: list[tuple[str, ...]] = []
     before: tuple[str, ...] = ()
-    for line in sheet.lines:
-        group = line.cells[: sheet.grouped]
-        cells = line.cells if group != before else ("",) * sheet.grouped + line.cells[sheet.grouped :]
+    for line in table.lines:
+        group = line.cells[: table.grouped]
+        cells = line.cells if group != before else ("",) * table.grouped + line.cells[table.grouped :]
         lines.append(cells)
         before = group
-    return table(
-        [column.name for column in sheet.columns], lines, [column.kind == NUMBER for column in sheet.columns]
+    return markdown(
+        [column.name for column in table.columns], lines, [column.kind == NUMBER for column in table.columns]
     )
 
 
@@ -114,7 +114,7 @@ def ways_table(found: Sequence[Exchanges]) -> str:
     names = list(dict.fromkeys(way_words(way) for one in found for way in one.ways))
     columns = [{way_words(way): way for way in one.ways} for one in found]
     lines = [(name, *(_cell(column.get(name)) for column in columns)) for name in names]
-    return table(["exchange", *exchange_names(found)], lines, [False, *(True for _ in found)])
+    return markdown(["exchange", *exchange_names(found)], lines, [False, *(True for _ in found)])
 
 
 def roof_lines(found: Sequence[PhaseRoofs]) -> Iterator[tuple[str, ...]]:
@@ -148,15 +148,15 @@ def page(folder: Path) -> Iterator[str]:
     measured = load(folder)
     rows = rows_of(measured)
     found = exchanges_of(rows)
-    sheets = exchange_sheets(found)
+    tables = exchange_tables(found)
     yield f"{_ABOUT}    {shlex.join(measured.campaign.command)}\n"
     yield "\n".join(place_lines(measured, rows)) + "\n"
     yield "## Would micro-benchmarks have named the best exchange?\n"
-    orders = [sheet for sheet in sheets if sheet.title.startswith("would")]
-    for sheet in orders:
-        yield "\n".join(f"- {note}" for note in sheet.notes) + "\n"
-        yield f"{sheet.explained[0].upper()}{sheet.explained[1:]}.\n"
-        yield sheet_table(sheet)
+    orders = [table for table in tables if table.title.startswith("would")]
+    for table in orders:
+        yield "\n".join(f"- {note}" for note in table.notes) + "\n"
+        yield f"{table.explained[0].upper()}{table.explained[1:]}.\n"
+        yield markdown_of(table)
     yield "## Times\n"
     yield (
         "The time of a run, its ratio to nonblocking messages of one thread (below 1 is faster), and the "
@@ -165,24 +165,24 @@ def page(folder: Path) -> Iterator[str]:
     yield ways_table(found)
     yield "## Where the time goes\n"
     yield "Shares of the time of all phases in percent, over all ranks.\n"
-    for sheet in sheets:
-        if sheet.title.startswith("phases"):
-            yield f"### {sheet.title.partition(': ')[2]}\n"
-            yield sheet_table(sheet)
+    for table in tables:
+        if table.title.startswith("phases"):
+            yield f"### {table.title.partition(': ')[2]}\n"
+            yield markdown_of(table)
     if roofs := phase_roofs_of(plain_rows(rows)):
         yield "## The roof of memory\n"
         yield (
             "The bytes that a phase moves per second, over the bandwidth of STREAM's triad on as many cores "
             "([how](../ops/apps.md)). The triad is the one whose working set is nearest in size.\n"
         )
-        yield table(("threads", "working set", "triad"), list(stream_lines(rows)), [True, True, True])
-        yield table(("what", "phase", "of roof"), list(roof_lines(roofs)), [False, False, True])
+        yield markdown(("threads", "working set", "triad"), list(stream_lines(rows)), [True, True, True])
+        yield markdown(("what", "phase", "of roof"), list(roof_lines(roofs)), [False, False, True])
     yield "## Do exchanges work?\n"
-    for sheet in functionality_sheets(functionality_of(rows)):
-        yield f"### {sheet.title.partition(': ')[2] or sheet.title}\n"
-        yield f"{sheet.explained[0].upper()}{sheet.explained[1:]}.\n"
-        yield sheet_table(sheet)
-        yield "\n".join(f"{note}." for note in sheet.notes) + "\n"
+    for table in functionality_tables(functionality_of(rows)):
+        yield f"### {table.title.partition(': ')[2] or table.title}\n"
+        yield f"{table.explained[0].upper()}{table.explained[1:]}.\n"
+        yield markdown_of(table)
+        yield "\n".join(f"{note}." for note in table.notes) + "\n"
 
 
 def main() -> None:

@@ -17,9 +17,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from apps_page import place_lines, sheet_table, table
+from apps_page import markdown, markdown_of, place_lines
 
-from steelyard.judges.guidelines.tables import case_sheet, guideline_sentences
+from steelyard.judges.guidelines.tables import case_table, guideline_sentences
 from steelyard.judges.guidelines.verdicts import (
     CANNOT_TELL,
     HOLDS,
@@ -61,7 +61,7 @@ def page(folder: Path) -> Iterator[str]:
     for mpi in _mpis(found):
         bad = [one for one in _of(found, mpi) if one.verdict == VIOLATED]
         yield f"### {mpi}\n"
-        yield sheet_table(case_sheet("", found, bad)) if bad else "Nothing.\n"
+        yield markdown_of(case_table("", found, bad)) if bad else "Nothing.\n"
     yield "## What to do\n"
     yield "".join(f"- {sentence}\n" for sentence in guideline_sentences(found))
     if found.missing:
@@ -78,7 +78,7 @@ def _counts(found: CheckedGuidelines) -> str:
         lines.append((words, *cells))
     lines.append(("all", *(_count(_of(found, mpi)) for mpi in mpis)))
     said = "Cases: violated / hold / undecided.\n\n"
-    return said + table(("guideline", *mpis), lines, [False, *(True for _ in mpis)])
+    return said + markdown(("guideline", *mpis), lines, [False, *(True for _ in mpis)])
 
 
 def _count(points: Sequence[GuidelineVerdict]) -> str:

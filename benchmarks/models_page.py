@@ -22,7 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from apps_page import place_lines, sheet_table
+from apps_page import markdown_of, place_lines
 
 from steelyard.analyses.analysis import Made
 from steelyard.analyses.broadcast_algorithm.model import LEAST_RANKS
@@ -76,21 +76,21 @@ def page(folders: Sequence[Path]) -> Iterator[str]:
     yield from _places(read, made)
     missing = []
     for key, (title, explained, ranks) in _SECTIONS.items():
-        sheets = [
-            (folder.name, sheet)
+        tables = [
+            (folder.name, table)
             for folder, one in zip(folders, made, strict=True)
-            for sheet in _ANALYSES[key].tables_of(one)
+            for table in _ANALYSES[key].tables_of(one)
         ]
-        if sheets:
+        if tables:
             yield f"## {title}\n"
             yield f"{explained}\n"
         else:
             missing.append(f"- {title}" + (f": it needs {ranks} ranks with a core each." if ranks else "."))
-        for name, sheet in sheets:
-            yield f"`{name}`: {sheet.explained}.\n"
-            yield sheet_table(sheet)
-            if sheet.notes:
-                yield "".join(f"- {note}\n" for note in sheet.notes)
+        for name, table in tables:
+            yield f"`{name}`: {table.explained}.\n"
+            yield markdown_of(table)
+            if table.notes:
+                yield "".join(f"- {note}\n" for note in table.notes)
     if missing:
         yield "## Models that these folders have no data for\n"
         yield "\n".join(missing) + "\n"

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from apps_page import table
+from apps_page import markdown
 
 from steelyard.analyses.rma_support.model import (
     BROKEN,
@@ -137,9 +137,9 @@ def part(plan: str, runs: Sequence[Run]) -> Iterator[str]:
     yield f"### The plan `{plan}`\n"
     yield "\n".join(f"    {_command(run)}" for run in runs) + "\n"
     heads = ("library", "measured", "others' share of CPUs", "runs", *OUTCOMES, "not reached")
-    yield table(heads, list(library_lines(runs)), [False, False, *[True] * (len(heads) - 2)])
+    yield markdown(heads, list(library_lines(runs)), [False, False, *[True] * (len(heads) - 2)])
     yield "Runs that passed, of those that MPI defines and the library supports, by `sync`:\n"
-    yield table(
+    yield markdown(
         ("op", *(f"`{sync}`" for sync in syncs)),
         list(matrix_lines(found, syncs)),
         [False, *[True] * len(syncs)],
@@ -147,7 +147,7 @@ def part(plan: str, runs: Sequence[Run]) -> Iterator[str]:
     if broken := list(broken_lines(runs)):
         yield "Failures, with the first message of each kind:\n"
         heads = ("library", "op", "window", "what", "runs", "first")
-        yield table(heads, broken, [False, False, False, False, True, False])
+        yield markdown(heads, broken, [False, False, False, False, True, False])
 
 
 def page(runs: Sequence[Run]) -> Iterator[str]:

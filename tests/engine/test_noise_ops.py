@@ -10,7 +10,7 @@ import pytest
 
 from campaigns import plan_of, run_plan, setup_of
 from steelyard.analyses.analysis import Made
-from steelyard.analyses.core_noise.tables import core_sheets
+from steelyard.analyses.core_noise.tables import core_tables
 from steelyard.base.errors import InputError
 from steelyard.engines.build import Engine, solo_engine
 from steelyard.export.exported import Export, ExportedFolder
@@ -106,8 +106,8 @@ def test_results_tables_and_pictures(tmp_path: Path) -> None:
         (core,) = row.get(Cores).cores
         assert 0 <= core.share < 1
         assert core.per_second * core.seconds == pytest.approx(sum(core.lengths.values()))
-        (sheet,) = core_sheets([row])
-        assert [line.cells[1] for line in sheet.lines] == ["0"]
+        (table,) = core_tables([row])
+        assert [line.cells[1] for line in table.lines] == ["0"]
     assert "0:" in FORMATS["csv"](Export((ExportedFolder(tmp_path, Made(tuple(rows.values()))),))).decode()
     items = [Shown(row, point, "") for row, point in zip(rows_of(measured), measured.points, strict=True)]
     titles: list[Any] = [plot.title for group in group_items(items) for plot in noise_charts(group)]

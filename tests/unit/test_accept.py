@@ -17,11 +17,11 @@ from steelyard.analyses.hosts.model import host_matrices
 from steelyard.judges.accept import CRITERIA, Acceptance, Topic, Weighed, accept
 from steelyard.judges.accept.criterion import ACCEPTED
 from steelyard.judges.accept.peer_groups import peer_groups_of
-from steelyard.judges.accept.tables import acceptance_sentences, acceptance_sheet, judged_topics
+from steelyard.judges.accept.tables import acceptance_sentences, acceptance_table, judged_topics
 from steelyard.judges.verdict import verdicts_junit
 from steelyard.records.campaign_file import Placement
 from steelyard.records.schema import End
-from steelyard.render.terminal import Paper, sheet_text
+from steelyard.render.terminal import Paper, table_text
 from steelyard.report import write_report
 
 
@@ -293,7 +293,7 @@ def test_a_reference_of_another_kind_of_machine_is_not_guessed_with(
 
 def test_a_terminal_of_80_columns_has_a_line_a_topic(well: Weighed) -> None:
     found = accept(well)
-    lines = sheet_text(acceptance_sheet(found), Paper(80, False)).splitlines()
+    lines = table_text(acceptance_table(found), Paper(80, False)).splitlines()
     assert lines[0].startswith("10 of 10 topics are well")
     assert len(lines) == 2 + len(found.topics)
     assert max(map(len, lines)) <= 80

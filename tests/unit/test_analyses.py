@@ -10,7 +10,7 @@ from flat_rows import made_row
 from steelyard.analyses import registry
 from steelyard.analyses.analysis import Analysis, Made, PagePlace
 from steelyard.analyses.registry import ANALYSES
-from steelyard.render.sheet import Sheet
+from steelyard.render.table import Table
 from steelyard.results.row import Row
 
 
@@ -22,8 +22,8 @@ def _counting(asked: list[int]) -> Analysis[int]:
     return Analysis(key="counted", make=count, tables=lambda count: [_titled(f"{count} rows")] * (count > 2))
 
 
-def _titled(title: str) -> Sheet:
-    return Sheet(title, "", (), ())
+def _titled(title: str) -> Table:
+    return Table(title, "", (), ())
 
 
 def test_a_model_is_made_once_and_only_when_it_is_asked_for() -> None:
@@ -42,8 +42,8 @@ def test_tables_that_another_analysis_has_are_made_only_without_its() -> None:
     )
     within = Analysis(key="within", make=tuple, tables=lambda _: [_titled("inner")], within=counted)
     few, many = Made([made_row()]), Made([made_row()] * 3)
-    assert [sheet.title for sheet in inner.tables_of(many)] == ["inner", "why"]
-    assert [sheet.title for sheet in within.tables_of(few)] == ["inner"]
+    assert [table.title for table in inner.tables_of(many)] == ["inner", "why"]
+    assert [table.title for table in within.tables_of(few)] == ["inner"]
     assert within.tables_of(many) == ()
 
 

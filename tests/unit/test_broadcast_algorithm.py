@@ -13,8 +13,8 @@ from steelyard.analyses.broadcast_algorithm.model import SeenTree, algorithms_of
 from steelyard.analyses.broadcast_algorithm.pictures import tree_charts
 from steelyard.analyses.broadcast_algorithm.tables import (
     change_words,
-    tree_sheets,
-    unseen_tree_sheets,
+    tree_tables,
+    unseen_tree_tables,
 )
 from steelyard.analyses.broadcast_algorithm.trees import (
     BINARY,
@@ -35,7 +35,7 @@ from steelyard.analyses.broadcast_algorithm.trees import (
     level_tree,
 )
 from steelyard.render.svg import svg
-from steelyard.render.terminal import Paper, sheet_text
+from steelyard.render.terminal import Paper, table_text
 from steelyard.report.analysis_sections import analysis_sections
 from steelyard.results.row import Row
 from steelyard.stats.arrays import FloatArray
@@ -154,12 +154,12 @@ def test_a_broadcast_whose_ranks_nobody_saw_is_said_to_tell_nothing() -> None:
     """Beside ping-pong of the same MPI, as one asks for trees; not elsewhere, nor of one that was seen."""
     unseen = made_row(ranks=8, method="barrier", launches=(made_launch(1),))
     message = made_row(op="mpi.pingpong", ranks=2, role="latency", layer="mpi", launches=(made_launch(1),))
-    (sheet,) = unseen_tree_sheets([unseen, message])
-    assert [line.cells for line in sheet.lines] == [("mpi.bcast on 8 ranks of mpich", "barrier")]
-    assert "--method epoch" in sheet.explained
+    (table,) = unseen_tree_tables([unseen, message])
+    assert [line.cells for line in table.lines] == [("mpi.bcast on 8 ranks of mpich", "barrier")]
+    assert "--method epoch" in table.explained
     seen = bcast(64, [made(flat_tree(8))])
     for rows in ([unseen], [unseen, seen, message], [made_row(), message]):
-        assert unseen_tree_sheets(rows) == ()
+        assert unseen_tree_tables(rows) == ()
 
 
 def test_table_and_picture_say_the_tree() -> None:
@@ -169,12 +169,12 @@ def test_table_and_picture_say_the_tree() -> None:
         bcast(1 << 20, noisy(np.full(8, 9e4), 0.001, 6)),
     ]
     found = algorithms_of(rows)
-    (sheet,) = tree_sheets(found)
-    assert [line.cells[1] for line in sheet.lines] == ["binomial", "chain", "cannot tell"]
-    assert sheet.lines[0].cells[2:4] == ("6 of 6", "54 – 100 %")
-    assert sheet.lines[0].cells[-1].startswith("0 to 4, 2, 1; ")
-    assert max(map(len, sheet_text(sheet, Paper(80, is_pipe=False)).splitlines())) <= 80
-    assert "mpi.pingpong" in sheet.lines[2].cells[-1]
+    (table,) = tree_tables(found)
+    assert [line.cells[1] for line in table.lines] == ["binomial", "chain", "cannot tell"]
+    assert table.lines[0].cells[2:4] == ("6 of 6", "54 – 100 %")
+    assert table.lines[0].cells[-1].startswith("0 to 4, 2, 1; ")
+    assert max(map(len, table_text(table, Paper(80, is_pipe=False)).splitlines())) <= 80
+    assert "mpi.pingpong" in table.lines[2].cells[-1]
     assert change_words(found[0]) == "binomial from 8 B, chain from 64 KiB"
     charts = tree_charts(found)
     assert [chart.title for chart in charts] == ["mpi.bcast, 8 B: binomial", "mpi.bcast, 64 KiB: chain"]

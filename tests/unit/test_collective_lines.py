@@ -8,9 +8,9 @@ import pytest
 
 from macro_rows import row
 from steelyard.analyses.collective_lines.model import CollectiveLines, collective_lines_of
-from steelyard.analyses.collective_lines.tables import collective_sheets
+from steelyard.analyses.collective_lines.tables import collective_tables
 from steelyard.records.kinds import COLLECTIVE
-from steelyard.render.terminal import Paper, sheet_text
+from steelyard.render.terminal import Paper, table_text
 from steelyard.results.row import Row
 
 SIZES = [1 << k for k in range(3, 21)]
@@ -70,14 +70,14 @@ def test_the_size_at_which_it_changes_is_found() -> None:
     found = only([*rows_of("mpi.allreduce", time), *pingpong()])
     assert [one.piece.least for one in found.lines] == [8, 32768]
     assert [one.algorithm for one in found.lines] == ["recursive doubling", "ring"]
-    (sheet,) = collective_sheets([found])
-    assert [one.cells[-1] for one in sheet.lines] == ["recursive doubling", "ring"]
-    assert max(map(len, sheet_text(sheet, Paper(80, is_pipe=False)).splitlines())) <= 80
+    (table,) = collective_tables([found])
+    assert [one.cells[-1] for one in table.lines] == ["recursive doubling", "ring"]
+    assert max(map(len, table_text(table, Paper(80, is_pipe=False)).splitlines())) <= 80
 
 
 def test_without_messages_or_sizes_nothing_is_named() -> None:
     rows = rows_of("mpi.allreduce", line(*DOUBLING))
     assert [one.algorithm for one in only(rows).lines] == [None]
-    assert collective_sheets([only(rows)]) == ()
+    assert collective_tables([only(rows)]) == ()
     assert collective_lines_of(rows[:5]) == ()
     assert collective_lines_of(rows_of("mpi.allreduce", line(*DOUBLING), method="batch")) == ()

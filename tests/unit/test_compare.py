@@ -19,10 +19,10 @@ from steelyard.cli.compare import CompareOptions
 from steelyard.cli.compare import compare as compare_command
 from steelyard.judges.compare.answer import COMPARED, FASTER, LITTLE, SAME, SLOWER, Question
 from steelyard.judges.compare.arms import against, rivals_by, rivals_of
-from steelyard.judges.compare.tables import judged_cases, verdict_sentences, verdict_sheet
+from steelyard.judges.compare.tables import judged_cases, verdict_sentences, verdict_table
 from steelyard.judges.compare.verdicts import compare
 from steelyard.judges.verdict import CANNOT_TELL, verdict_document, verdicts_junit
-from steelyard.render.terminal import Paper, sheet_text
+from steelyard.render.terminal import Paper, table_text
 from steelyard.results.row import Row
 from steelyard.rows.words import rounded
 
@@ -92,7 +92,7 @@ def test_folders_were_not_measured_by_turns_and_say_so() -> None:
     assert {one.verdict for one in found.points} == {CANNOT_TELL}
     assert found.promise.false_alarm is None
     assert {one.launches_needed for one in found.points} == {None}
-    text = " ".join(sheet_text(verdict_sheet(found, 0.05), Paper(80)).replace("# ", "").split())
+    text = " ".join(table_text(verdict_table(found, 0.05), Paper(80)).replace("# ", "").split())
     assert "different times" in text
     assert "More launches would not decide" in text
     slow = [_row("a-1", row.bytes, [2 * (one.median or 0) for one in row.launches]) for row in after]
@@ -160,11 +160,11 @@ def test_three_arms_want_more_pairs_than_two_and_say_so() -> None:
 
 def test_a_reader_at_80_columns_and_a_pipe() -> None:
     found = compare(rivals_by(_folder({8: 1.0, 1024: 1.2}), "mpi"), True, _ASKED)
-    text = sheet_text(verdict_sheet(found, 0.05), Paper(80, is_pipe=False))
+    text = table_text(verdict_table(found, 0.05), Paper(80, is_pipe=False))
     assert max(map(len, text.splitlines())) <= 80
     assert "slower" in text
     assert any("b-2 is slower than a-1" in sentence for sentence in verdict_sentences(found, 0.05))
-    lines = sheet_text(verdict_sheet(found, 0.05), Paper()).splitlines()
+    lines = table_text(verdict_table(found, 0.05), Paper()).splitlines()
     fields = [line.split() for line in lines if not line.startswith("#")]
     assert [field[1] for field in fields] == ["8B", "1KiB", "all"]
 
@@ -232,7 +232,7 @@ def test_pairs_that_are_no_neighbours_are_left_out_and_said() -> None:
     found = compare(rivals_by([_timed("a-1", first), _timed("b-2", second)], "mpi"), True, _ASKED)
     assert found.apart == (3, 10)
     assert found.launches == 8
-    text = sheet_text(verdict_sheet(found, 0.05), Paper(80, is_pipe=False))
+    text = table_text(verdict_table(found, 0.05), Paper(80, is_pipe=False))
     assert "launches 3, 10, whose rivals were not measured one after the other" in " ".join(text.split())
 
 
@@ -332,7 +332,7 @@ def test_launches_that_failed_are_named() -> None:
     assert found.refused == (
         "mpi.pingpong, 16 bytes: fewer than two launches went well (b-2: wrong: byte 3 is 4)",
     )
-    text = " ".join(sheet_text(verdict_sheet(found, 0.05), Paper(80, is_pipe=False)).split())
+    text = " ".join(table_text(verdict_table(found, 0.05), Paper(80, is_pipe=False)).split())
     assert "Failed, and left out: mpi.pingpong, 8 bytes, b-2: hang (launch 11 of 11)." in text
     with pytest.raises(InputError, match=r"wrong: byte 3 is 4\); mend that"):
         compare(rivals_by(lost, "mpi"), True, _ASKED)
@@ -347,7 +347,7 @@ def test_launches_without_time_are_named() -> None:
     found = compare(rivals_by(rows, "mpi"), True, _ASKED)
     assert found.zeros == ("mpi.pingpong, 8 bytes, launches 2, 7",)
     assert found.launches == 12
-    text = " ".join(sheet_text(verdict_sheet(found, 0.05), Paper(80, is_pipe=False)).split())
+    text = " ".join(table_text(verdict_table(found, 0.05), Paper(80, is_pipe=False)).split())
     assert "mpi.pingpong, 8 bytes, launches 2, 7: a median of 0, less than the timer" in text.replace(
         "# ", ""
     )

@@ -17,7 +17,7 @@ from steelyard.cli.compare import compare as compare_command
 from steelyard.judges.compare.answer import Question
 from steelyard.judges.compare.arms import rivals_by, rivals_of
 from steelyard.judges.compare.conditions import CONDITIONS
-from steelyard.judges.compare.tables import verdict_sheet
+from steelyard.judges.compare.tables import verdict_table
 from steelyard.judges.compare.verdicts import Verdicts, compare
 from steelyard.records.campaign_file import Placement
 from steelyard.report.page import write_report
@@ -62,7 +62,7 @@ def test_who_insists_is_told_beside_the_verdict(name: str) -> None:
     assert len(found.points) == 1
     (said,) = found.despite
     assert said.startswith(f"{name} (")
-    assert any(said in note for note in verdict_sheet(found, 0.05).notes)
+    assert any(said in note for note in verdict_table(found, 0.05).notes)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 
 from flat_rows import made_row, row_launch
 from steelyard.analyses.threads_vs_processes.model import Stream, streams_of
-from steelyard.analyses.threads_vs_processes.tables import stream_sheets
-from steelyard.render.terminal import Paper, sheet_text
+from steelyard.analyses.threads_vs_processes.tables import stream_tables
+from steelyard.render.terminal import Paper, table_text
 from steelyard.results.row import Row
 
 LAUNCHES = 8
@@ -75,11 +75,11 @@ def test_rates_are_compared_with_processes_that_send_and_receive() -> None:
 
 
 def test_a_line_says_what_is_slower_in_eighty_columns() -> None:
-    (sheet,) = stream_sheets(streams_of(_rows()))
-    assert {line.cells[-1] for line in sheet.lines} == {"base", "slower", "faster", ""}
-    text = sheet_text(sheet, Paper(80, is_pipe=False))
+    (table,) = stream_tables(streams_of(_rows()))
+    assert {line.cells[-1] for line in table.lines} == {"base", "slower", "faster", ""}
+    text = table_text(table, Paper(80, is_pipe=False))
     assert max(map(len, text.splitlines())) <= 80
-    assert stream_sheets(()) == ()
+    assert stream_tables(()) == ()
 
 
 def test_without_threads_or_without_processes_there_is_no_table() -> None:

@@ -17,8 +17,8 @@ from steelyard.analyses.analysis import Made
 from steelyard.base.errors import InputError
 from steelyard.export.exported import Export, ExportedFolder
 from steelyard.export.formats import FORMATS
-from steelyard.render.markdown import sheet_markdown
-from steelyard.render.sheet import BAD, Line, Sheet, number, remark, words
+from steelyard.render.markdown import table_markdown
+from steelyard.render.table import BAD, Line, Table, number, remark, words
 from steelyard.results.row import Row
 
 _HOSTILE = 'a "b"\\ c=d,e\n# EOF\x1b[2J|<b>*x*'
@@ -154,14 +154,14 @@ def _cells(text: str) -> list[list[str]]:
 
 
 def test_markdown_shows_each_cell_as_it_is() -> None:
-    table = Sheet(
+    table = Table(
         "t",
         "",
         (words("op"), number("time"), number("±"), remark()),
         (Line(("a|b", "1 us", "2 %", "*x* <i>")), Line(("c", "hang: `y`"), BAD)),
         ("A note.",),
     )
-    assert _cells(sheet_markdown(table)) == [
+    assert _cells(table_markdown(table)) == [
         ["op", "time", "±", ""],
         ["a|b", "1 us", "2 %", "*x* <i>"],
         ["c", "", "", "hang: `y`"],

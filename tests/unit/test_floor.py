@@ -14,7 +14,7 @@ from flat_rows import flat_row
 from make_records import FakePoint, steady, write_folder
 from steelyard.analyses.analysis import Made
 from steelyard.analyses.efficiency.model import efficiencies
-from steelyard.analyses.registry import analysis_sheets
+from steelyard.analyses.registry import analysis_tables
 from steelyard.base.errors import InputError
 from steelyard.engines.description import Description, ops_of
 from steelyard.export.exported import ExportedFolder
@@ -218,10 +218,10 @@ def test_results_hold_it(folder: Path) -> None:
     assert [(one["bytes"], one["floor"]) for one in found] == [(8, "shm.flag"), (1024, "shm.flag")]
     assert [one["efficiency"] for one in found] == pytest.approx([0.25, 0.25], rel=0.1)
     assert [one["low"] < one["efficiency"] < one["high"] for one in found] == [True, True]
-    (sheet,) = analysis_sheets(Made(rows))
-    assert sheet.title == "mpi.pingpong against the layers below it"
-    assert [line.cells[0] for line in sheet.lines] == ["8 B", "1 KiB"]
-    assert [line.cells[2] for line in sheet.lines] == ["shm.flag"] * 2
+    (table,) = analysis_tables(Made(rows))
+    assert table.title == "mpi.pingpong against the layers below it"
+    assert [line.cells[0] for line in table.lines] == ["8 B", "1 KiB"]
+    assert [line.cells[2] for line in table.lines] == ["shm.flag"] * 2
 
 
 def test_the_report_draws_all_layers_in_one_picture(folder: Path) -> None:

@@ -12,9 +12,9 @@ from macro_rows import row
 from steelyard.analyses.growth.model import Growth, growths_of
 from steelyard.analyses.growth.normal_form import fit_normal_form, predict
 from steelyard.analyses.growth.pictures import growth_charts
-from steelyard.analyses.growth.tables import growth_sheets, model_words, unmodelled_growth_sheets
+from steelyard.analyses.growth.tables import growth_tables, model_words, unmodelled_growth_tables
 from steelyard.records.kinds import COLLECTIVE
-from steelyard.render.terminal import Paper, sheet_text
+from steelyard.render.terminal import Paper, table_text
 from steelyard.results.row import Row
 
 RANKS = (4, 8, 16, 32, 64)
@@ -95,10 +95,10 @@ def test_rows_over_ranks_make_a_curve_with_a_table_and_a_picture() -> None:
     assert (one.bytes, one.terms[0].words, one.rivals) == (8, "log2(p)", 1)  # steps and bytes
     assert [(ahead.ranks, round(ahead.time.value)) for ahead in one.ahead] == [(128, 3100), (256, 3400)]
     assert model_words(one) == "1.00 us + 300 ns log2(p)"
-    (sheet,) = growth_sheets([one])
-    assert "256: 3.40 us" in sheet.lines[0].cells[-1]
-    assert max(map(len, sheet_text(sheet, Paper(80, is_pipe=False)).splitlines())) <= 80
-    assert "algorithm" in sheet.notes[0]
+    (table,) = growth_tables([one])
+    assert "256: 3.40 us" in table.lines[0].cells[-1]
+    assert max(map(len, table_text(table, Paper(80, is_pipe=False)).splitlines())) <= 80
+    assert "algorithm" in table.notes[0]
     (chart,) = growth_charts([one])
     assert chart.x.high > 256
 
@@ -106,7 +106,7 @@ def test_rows_over_ranks_make_a_curve_with_a_table_and_a_picture() -> None:
 def test_three_numbers_of_ranks_and_other_ops_make_none() -> None:
     assert growths_of([bcast(p, 1e3) for p in RANKS[:3]]) == ()
     assert growths_of([row("mpi.pingpong", "a", [1e3], ranks=p) for p in RANKS]) == ()
-    assert growth_sheets(()) == ()
+    assert growth_tables(()) == ()
 
 
 def test_steps_and_bytes_are_told_from_five_numbers_of_ranks() -> None:
@@ -126,11 +126,11 @@ def test_ranks_beyond_the_cores_are_no_curve_and_that_is_said() -> None:
     """The method changes there; with enough ranks by one method there is an answer, and no excuse."""
     few = [bcast(p, 1e3 * p, method="epoch" if p <= 4 else "barrier") for p in (2, 4, 8, 16)]
     assert growths_of(few) == ()
-    (sheet,) = unmodelled_growth_sheets(few)
-    assert "needs 4 numbers of ranks by one method" in sheet.explained
-    assert [line.cells for line in sheet.lines] == [
+    (table,) = unmodelled_growth_tables(few)
+    assert "needs 4 numbers of ranks by one method" in table.explained
+    assert [line.cells for line in table.lines] == [
         ("mpi.bcast 8 B of a", "2 and 4 by epoch; 8 and 16 by barrier")
     ]
-    assert unmodelled_growth_sheets([*few, *(bcast(p, 1e3 * p, method="epoch") for p in (3, 5))]) == ()
-    assert unmodelled_growth_sheets(few[:3]) == ()
-    assert unmodelled_growth_sheets([bcast(p, 1e3 * p, method="barrier") for p in (2, 4, 8, 16)]) == ()
+    assert unmodelled_growth_tables([*few, *(bcast(p, 1e3 * p, method="epoch") for p in (3, 5))]) == ()
+    assert unmodelled_growth_tables(few[:3]) == ()
+    assert unmodelled_growth_tables([bcast(p, 1e3 * p, method="barrier") for p in (2, 4, 8, 16)]) == ()

@@ -19,7 +19,7 @@ from steelyard.engines.build import engine_folder
 from steelyard.judges.guidelines.cases import find_cases
 from steelyard.judges.guidelines.knobs import knob_words
 from steelyard.judges.guidelines.table import COMPOSITION, GUIDELINES, MOCK
-from steelyard.judges.guidelines.tables import guideline_sentences, guideline_sheets, judged_guidelines
+from steelyard.judges.guidelines.tables import guideline_sentences, guideline_tables, judged_guidelines
 from steelyard.judges.guidelines.verdicts import (
     GUIDELINES_HELD,
     HOLDS,
@@ -29,7 +29,7 @@ from steelyard.judges.guidelines.verdicts import (
 )
 from steelyard.judges.verdict import CANNOT_TELL, verdict_document, verdicts_junit
 from steelyard.plan.plan import Measure
-from steelyard.render.terminal import Paper, sheet_text
+from steelyard.render.terminal import Paper, table_text
 from steelyard.results.row import Row
 
 LAUNCHES = 12
@@ -174,7 +174,7 @@ def test_too_few_launches_say_how_many_are_needed() -> None:
     found = check_guidelines(rows, Asked())
     (only,) = found.points
     assert (only.verdict, only.launches_needed, only.low, only.high) == (CANNOT_TELL, 7, None, None)
-    notes = [note for sheet in guideline_sheets(found) for note in sheet.notes]
+    notes = [note for table in guideline_tables(found) for note in table.notes]
     assert any("needs 7 launches at least" in note for note in notes)
 
 
@@ -216,10 +216,10 @@ def test_tables_fit_a_terminal() -> None:
     rows = [_row("mpi.allreduce", 9000.0, 1024, ranks=128), _row("mpi.allreduce", 3000.0, 1536, ranks=128)]
     rows += [_row("mpi.mock.allreduce_by_reduce_scatter_block_allgather", 500.0, 1024, ranks=128)]
     rows += [_row("mpi.allreduce", 3000.0, 1024, ranks=4)]
-    sheets = list(guideline_sheets(check_guidelines(rows, Asked())))
-    assert len(sheets) == 2
-    for sheet in sheets:
-        assert max(map(len, sheet_text(sheet, Paper(80, is_pipe=False)).splitlines())) <= 80
+    tables = list(guideline_tables(check_guidelines(rows, Asked())))
+    assert len(tables) == 2
+    for table in tables:
+        assert max(map(len, table_text(table, Paper(80, is_pipe=False)).splitlines())) <= 80
 
 
 def test_a_knob_is_named_only_where_the_library_has_one() -> None:

@@ -12,12 +12,12 @@ from macro_rows import counts, row
 from made_plans import made_plan
 from steelyard.analyses.halo_exchange.model import Exchanges, exchanges_of
 from steelyard.analyses.halo_exchange.pictures import exchange_charts
-from steelyard.analyses.halo_exchange.tables import exchange_sheets
+from steelyard.analyses.halo_exchange.tables import exchange_tables
 from steelyard.analyses.micro_macro.model import AGREES, CANNOT_TELL, DISAGREES
 from steelyard.analyses.rma_support.model import functionality_of
-from steelyard.analyses.rma_support.tables import functionality_sheets
+from steelyard.analyses.rma_support.tables import functionality_tables
 from steelyard.render.chart import Boxes
-from steelyard.render.terminal import Paper, sheet_text
+from steelyard.render.terminal import Paper, table_text
 from steelyard.report import write_report
 from steelyard.results.phases import RowPhase
 from steelyard.results.row import Row
@@ -133,7 +133,7 @@ def test_ways_of_several_threads_are_held_against_halos_of_as_many() -> None:
     assert order.threads == 2
     assert order.macro == ("fence, 2 movers apart", "fence, 2 movers", "nonblocking")
     assert order.micro == ("fence, 2 movers apart", "nonblocking", "fence, 2 movers")
-    assert exchange_sheets([found])[-1].lines[0].cells[0] == "app.hpccg, 2 threads"
+    assert exchange_tables([found])[-1].lines[0].cells[0] == "app.hpccg, 2 threads"
 
 
 def test_tables_and_pictures_say_it_in_80_columns() -> None:
@@ -141,7 +141,7 @@ def test_tables_and_pictures_say_it_in_80_columns() -> None:
     rows += [_app(4e6, backend="pscw"), _app(1e6, op="app.minimd"), _app(1e6, op="app.minimd", movers=2.0)]
     rows += [_halo("fence", 1e3), _halo("nonblocking", 2e3), _halo("pscw", 4e3)]
     found = exchanges_of(rows)
-    ways, *phases, orders = exchange_sheets(found)
+    ways, *phases, orders = exchange_tables(found)
     assert [line.cells[:2] for line in ways.lines][:2] == [
         ("app.hpccg", "fence"),
         ("app.hpccg", "nonblocking"),
@@ -151,13 +151,13 @@ def test_tables_and_pictures_say_it_in_80_columns() -> None:
     assert orders.notes[0].startswith(
         "app.hpccg: the micro-benchmark would have named the best exchange. Best in mpi.halo.3d7"
     )
-    assert [sheet.title for sheet in phases] == [
+    assert [table.title for table in phases] == [
         "phases by exchange: app.hpccg",
         "phases by exchange: app.minimd",
     ]
     assert phases[0].lines[1].cells == ("nonblocking", "70", "30")
-    for sheet in (ways, *phases, orders):
-        assert max(map(len, sheet_text(sheet, Paper(width=80, is_pipe=False)).splitlines())) <= 80
+    for table in (ways, *phases, orders):
+        assert max(map(len, table_text(table, Paper(width=80, is_pipe=False)).splitlines())) <= 80
     charts = exchange_charts(found)
     assert [chart.title for chart in charts] == [
         *("app.hpccg", "app.hpccg: where the time goes"),
@@ -173,7 +173,7 @@ def test_tables_and_pictures_say_it_in_80_columns() -> None:
 def test_applications_and_halos_have_a_matrix_of_their_own() -> None:
     rows = [_app(1e6), _app(1e6, backend="fence", movers=2.0, threads=2, windows="thread")]
     rows += [_halo("fence", 1e3)]
-    (matrix,) = functionality_sheets(functionality_of(rows))
+    (matrix,) = functionality_tables(functionality_of(rows))
     assert [column.name for column in matrix.columns] == ["op", "backend", "1", "2 apart"]
     assert [line.cells for line in matrix.lines] == [
         ("app.hpccg", "nonblocking", "12/12", "-"),

@@ -15,7 +15,7 @@ from make_records import FakePoint, steady, write_folder
 from placed import tables_text
 from record_lines import unsealed
 from steelyard.analyses.hosts.model import host_matrices, hosts_of_ranks
-from steelyard.analyses.hosts.tables import seen_sheets
+from steelyard.analyses.hosts.tables import seen_tables
 from steelyard.analyses.placement_pairs.model import pair_tables
 from steelyard.analyses.placement_pairs.pictures import matrix_chart
 from steelyard.analyses.rank_matrices.model import matrices
@@ -286,19 +286,19 @@ def _host(name: str, others: float, machine: str = "EPYC, 8 CPUs") -> HostSeen:
 
 
 def test_hosts_that_are_alike_say_once_what_they_are() -> None:
-    (alike,) = seen_sheets([_host("n1", 0.1), _host("n2", 0.2)])
+    (alike,) = seen_tables([_host("n1", 0.1), _host("n2", 0.2)])
     assert alike.explained.endswith("; all: EPYC, 8 CPUs")
     assert "machine" not in [column.name for column in alike.columns]
-    (apart,) = seen_sheets([_host("n1", 0.1), _host("n2", 0.2, "Xeon")])
+    (apart,) = seen_tables([_host("n1", 0.1), _host("n2", 0.2, "Xeon")])
     assert [line.cells[-1] for line in apart.lines] == ["EPYC, 8 CPUs", "Xeon"]
 
 
 def test_the_most_disturbed_of_many_hosts_are_shown() -> None:
     hosts = [_host(f"n{i}", i / 100) for i in range(64)]
-    (sheet,) = seen_sheets(hosts, most=16)
-    assert [line.cells[0] for line in sheet.lines] == [f"n{i}" for i in range(63, 47, -1)]
-    assert sheet.notes[0] == "The 16 of 64 hosts whose CPUs others used most; the report has all."
-    (whole,) = seen_sheets(hosts)
+    (table,) = seen_tables(hosts, most=16)
+    assert [line.cells[0] for line in table.lines] == [f"n{i}" for i in range(63, 47, -1)]
+    assert table.notes[0] == "The 16 of 64 hosts whose CPUs others used most; the report has all."
+    (whole,) = seen_tables(hosts)
     assert len(whole.lines) == 64
 
 

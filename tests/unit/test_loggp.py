@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from further import further
 from macro_rows import SIZES, TRUE, counts, pingpongs, row
 from steelyard.analyses.loggp.model import communication_ns, log_models, rounds_of
-from steelyard.analyses.loggp.tables import log_sheet, message_sheets
+from steelyard.analyses.loggp.tables import log_table, message_tables
 from steelyard.records.parts import Phase
 from steelyard.records.schema import Phases
 from steelyard.results.phases import RowPhases, communication_share
@@ -79,12 +79,12 @@ def test_a_change_is_known_to_the_byte_beside_what_the_library_states() -> None:
     first, other = model.pieces
     assert (first.after, first.stated) == (None, ())
     assert (other.least, other.after, other.stated) == (4033, 4032, ("btl_vader_eager_limit=4096",))
-    (sheet,) = message_sheets(log_models(rows))
-    assert "from 4033 B on, 4032 B not" in sheet.lines[1].cells
-    assert sheet.lines[1].cells[-1] == "MPI's limits near it: btl_vader_eager_limit=4096"
-    assert sheet.title == "LogGP of a"  # so that no column says it again
-    assert "MPI" not in [column.name for column in sheet.columns]
-    assert message_sheets(log_models(rows[:5])) == ()
+    (table,) = message_tables(log_models(rows))
+    assert "from 4033 B on, 4032 B not" in table.lines[1].cells
+    assert table.lines[1].cells[-1] == "MPI's limits near it: btl_vader_eager_limit=4096"
+    assert table.title == "LogGP of a"  # so that no column says it again
+    assert "MPI" not in [column.name for column in table.columns]
+    assert message_tables(log_models(rows[:5])) == ()
 
 
 def test_modes_that_differ_between_launches_are_no_byte() -> None:
@@ -104,8 +104,8 @@ def test_modes_that_differ_between_launches_are_no_byte() -> None:
         rows.append(row("mpi.pingpong", "a", times, bytes=size))
     (model,) = log_models(rows)
     assert [(piece.least, piece.jumps) for piece in model.pieces[1:]] == [(1593, False)]
-    (sheet,) = message_sheets((model,))
-    assert sheet.lines[1].cells[0] == "from 1.593 kB"
+    (table,) = message_tables((model,))
+    assert table.lines[1].cells[0] == "from 1.593 kB"
 
 
 def test_models_have_the_true_lines_and_intervals_of_the_launches() -> None:
@@ -222,7 +222,7 @@ def test_a_curve_says_what_would_tell_its_start(
     models = log_models(rows)
     start = models[0].pieces[0].start
     assert (start.low or 0) <= _START * 1.001
-    assert ("--bytes 0 would tell" in log_sheet(models).lines[0].cells[-1]) is curved
+    assert ("--bytes 0 would tell" in log_table(models).lines[0].cells[-1]) is curved
 
 
 def test_two_sittings_know_little_of_the_next() -> None:

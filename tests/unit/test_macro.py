@@ -12,8 +12,8 @@ from macro_rows import COMPUTE, SIZES, kernel, pingpongs, row
 from steelyard.analyses.analysis import Made
 from steelyard.analyses.bests import Best, bests_of
 from steelyard.analyses.micro_macro.model import AGREES, CANNOT_TELL, DISAGREES, Macro, macro_of, verdict_of
-from steelyard.analyses.micro_macro.tables import best_words, macro_sheets
-from steelyard.analyses.registry import analysis_sheets
+from steelyard.analyses.micro_macro.tables import best_words, macro_tables
+from steelyard.analyses.registry import analysis_tables
 from steelyard.results.row import Row
 
 # ---- best, and whether messages say it ------------------------------------------------------------------
@@ -185,17 +185,17 @@ def test_what_cannot_be_made_is_said() -> None:
 
 
 def test_tables_say_it() -> None:
-    sheets = {sheet.title.partition(" (")[0]: sheet for sheet in macro_sheets(macro())}
-    table = sheets["micro against macro"]
-    assert [column.name for column in table.columns] == ["test", "unit", "raw TCP", "a", "b", "best"]
-    first, last = table.lines[0].cells, table.lines[-1].cells
+    tables = {table.title.partition(" (")[0]: table for table in macro_tables(macro())}
+    micro = tables["micro against macro"]
+    assert [column.name for column in micro.columns] == ["test", "unit", "raw TCP", "a", "b", "best"]
+    first, last = micro.lines[0].cells, micro.lines[-1].cells
     assert (first[0], first[-1], last[-1]) == ("ping-pong 1 B", "a", "b")
-    assert len(sheets["LogGP of each MPI"].lines) == 4
-    assert table.title == "micro against macro (class=S, 2 ranks)"
-    verdicts = sheets["would messages have named the best MPI"]
+    assert len(tables["LogGP of each MPI"].lines) == 4
+    assert micro.title == "micro against macro (class=S, 2 ranks)"
+    verdicts = tables["would messages have named the best MPI"]
     assert verdicts.lines[1].cells == ("npb.is", *["disagrees -1"] * 3)
     assert verdicts.notes[0] == "latency: agrees with 1 of 2 kernels, disagrees with 1, undecided for 0"
-    assert all(len(line.cells) == len(sheet.columns) for sheet in sheets.values() for line in sheet.lines)
+    assert all(len(line.cells) == len(table.columns) for table in tables.values() for line in table.lines)
     assert any(
-        sheet.title.startswith("would messages have named") for sheet in analysis_sheets(Made(whole()))
+        table.title.startswith("would messages have named") for table in analysis_tables(Made(whole()))
     )

@@ -6,8 +6,8 @@ import pytest
 
 from macro_rows import row
 from steelyard.analyses.max_rate.model import MaxRate, max_rates_of
-from steelyard.analyses.max_rate.tables import max_rate_sheets, unmodelled_rate_sheets
-from steelyard.render.terminal import Paper, sheet_text
+from steelyard.analyses.max_rate.tables import max_rate_tables, unmodelled_rate_tables
+from steelyard.render.terminal import Paper, table_text
 from steelyard.results.row import Row
 
 SIZE, PAIR = 65536, 8e9
@@ -44,22 +44,22 @@ def test_a_pair_and_what_all_share_are_found(shared: float) -> None:
 def test_pairs_that_all_add_share_nothing_yet() -> None:
     one = only([pattern(pairs) for pairs in (1, 2, 4)])
     assert one.shared is None
-    (sheet,) = max_rate_sheets([one])
-    assert max(map(len, sheet_text(sheet, Paper(80, is_pipe=False)).splitlines())) <= 80
-    assert "not reached" in sheet.lines[1].cells
+    (table,) = max_rate_tables([one])
+    assert max(map(len, table_text(table, Paper(80, is_pipe=False)).splitlines())) <= 80
+    assert "not reached" in table.lines[1].cells
 
 
 def test_few_pairs_and_other_patterns_make_none() -> None:
     assert max_rates_of([pattern(1), pattern(2)]) == ()
     assert max_rates_of([pattern(pairs, op="mpi.pattern.ring") for pairs in (1, 2, 4)]) == ()
-    assert max_rate_sheets(()) == ()
+    assert max_rate_tables(()) == ()
 
 
 def test_pairs_beyond_the_cores_are_no_curve_and_that_is_said() -> None:
     few = [pattern(pairs, method="epoch" if pairs == 1 else "barrier") for pairs in (1, 2, 4)]
     assert max_rates_of(few) == ()
-    (sheet,) = unmodelled_rate_sheets(few)
-    assert [line.cells for line in sheet.lines] == [
+    (table,) = unmodelled_rate_tables(few)
+    assert [line.cells for line in table.lines] == [
         ("mpi.pattern.neighbours 64 KiB of a", "2 by epoch; 4 and 8 by barrier")
     ]
-    assert unmodelled_rate_sheets([*few, pattern(8, method="barrier")]) == ()
+    assert unmodelled_rate_tables([*few, pattern(8, method="barrier")]) == ()

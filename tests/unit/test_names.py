@@ -23,6 +23,7 @@ MODULES = {
     "nights": "history",
     "patient": "snapshot",
     "plots": "pictures",
+    "sheet": "table",
     "sheets": "tables",
     "sisters": "peer_outliers",
     "hampel": "peer_outliers",
@@ -37,6 +38,7 @@ NAMES = {
     "patient": "machine snapshot",
     "sister": "peer",
     "hampel": "peer outliers",
+    "sheet": "table",
     "standing_out": "peer outliers",
 }
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+")

@@ -22,14 +22,14 @@ from steelyard.judges.compare.verdicts import CaseVerdict, Promise
 from steelyard.judges.history.levels import night_values
 from steelyard.judges.history.pictures import nights_chart
 from steelyard.judges.history.store import folders_in, pool, read_night
-from steelyard.judges.history.tables import check_sentences, check_sheet
+from steelyard.judges.history.tables import check_sentences, check_table
 from steelyard.judges.history.verdicts import Checked, check_tonight, with_confirmed
 from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.plan.again import plan_again
 from steelyard.plan.arms import with_arms
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedOp, PlannedPoint
 from steelyard.render.chart import Bars, Boxes, Curve, Dots
-from steelyard.render.terminal import Paper, sheet_text
+from steelyard.render.terminal import Paper, table_text
 from steelyard.stats.change_points import Change
 
 
@@ -149,7 +149,7 @@ def test_what_must_not_be_pooled_is_left_out_and_said(tmp_path: Path) -> None:
     }
     assert len(pool(read[-1], read[:-1], any_host=True).nights) == len(pooled.nights) + 1
     found = check_tonight(pooled, Question())[0]
-    text = sheet_text(check_sheet(found, 0.05), Paper(80, is_pipe=False))
+    text = table_text(check_table(found, 0.05), Paper(80, is_pipe=False))
     assert "Left out" in text
     assert max(map(len, text.splitlines())) <= 80
 

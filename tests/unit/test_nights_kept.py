@@ -23,7 +23,7 @@ from steelyard.judges.compare.answer import Question
 from steelyard.judges.history import digest
 from steelyard.judges.history.digest import NAME, known_night
 from steelyard.judges.history.store import Night, folders_in, pool, read_night
-from steelyard.judges.history.tables import check_sheet
+from steelyard.judges.history.tables import check_table
 from steelyard.judges.history.verdicts import Checked, check_tonight
 from steelyard.judges.verdict import CANNOT_TELL, verdict_document
 from steelyard.records.sealing import sealed
@@ -201,6 +201,6 @@ def test_launches_without_time_are_named(tmp_path: Path) -> None:
     assert "mpi.test" in {one.op for one in found.points}
     assert found.zeros[0] == "mpi.test, 8 bytes, launch 2 of night-4"
     assert len(found.zeros) == _NIGHTS
-    notes = [one for one in check_sheet(found, 0.05).notes if one.startswith("Left out")]
+    notes = [one for one in check_table(found, 0.05).notes if one.startswith("Left out")]
     assert notes[0] == f"Left out: {found.zeros[0]}: a median of 0, less than the timer can tell."
     assert notes[-1] == "Left out: 2 more such."

@@ -11,7 +11,7 @@ from msgspec.structs import replace as renew
 
 from flat_rows import flat_row
 from further import further
-from steelyard.render.sheet import NOTHING
+from steelyard.render.table import NOTHING
 from steelyard.results.facets import Beyond
 from steelyard.results.overhead import overhead, with_overheads
 from steelyard.results.row import Row, RowLaunch

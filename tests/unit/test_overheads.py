@@ -7,11 +7,11 @@ from msgspec.structs import replace
 
 from macro_rows import row
 from steelyard.analyses.overheads.model import Overheads, overheads_of
-from steelyard.analyses.overheads.tables import overhead_sheets
+from steelyard.analyses.overheads.tables import overhead_tables
 from steelyard.analyses.overlap.model import curves
 from steelyard.base.units import format_time
 from steelyard.records.kinds import WORK
-from steelyard.render.terminal import Paper, sheet_text
+from steelyard.render.terminal import Paper, table_text
 from steelyard.results.row import Row
 
 L, SEND, RECEIVE, GAP = 900.0, 150.0, 250.0, 400.0
@@ -54,9 +54,9 @@ def test_all_parameters_are_found() -> None:
         assert span is not None
         assert span.value == pytest.approx(true)
         assert (span.low or 0.0) < true < (span.high or 0.0)
-    (sheet,) = overhead_sheets([one])
-    assert max(map(len, sheet_text(sheet, Paper(80, is_pipe=False)).splitlines())) <= 80
-    assert [line.cells[3] for line in sheet.lines] == ["900 ns", "150 ns", "250 ns", "400 ns"]
+    (table,) = overhead_tables([one])
+    assert max(map(len, table_text(table, Paper(80, is_pipe=False)).splitlines())) <= 80
+    assert [line.cells[3] for line in table.lines] == ["900 ns", "150 ns", "250 ns", "400 ns"]
 
 
 def test_work_between_messages_makes_no_overlap() -> None:
@@ -72,14 +72,14 @@ def test_what_was_not_measured_is_none() -> None:
     assert (one.gap, one.latency) == (None, None)
     assert overheads_of([train(16)]) == overheads_of([train(1)]) == ()
     assert only(train(1), train(16, 5e3)).send is None  # nobody knows what the work takes
-    assert overhead_sheets(()) == ()
+    assert overhead_tables(()) == ()
 
 
 def test_work_that_is_too_short_tells_no_overhead() -> None:
     one = only(train(1), train(16), train(16, 2e3), work(2e3))
     assert one.short
     assert one.send is None
-    assert "give more work_us" in overhead_sheets([one])[0].lines[-1].cells[-1]
+    assert "give more work_us" in overhead_tables([one])[0].lines[-1].cells[-1]
 
 
 def test_the_shortest_work_that_is_long_enough_counts() -> None:
@@ -99,8 +99,8 @@ def test_nothing_takes_less_than_no_time() -> None:
     one = only(train(1), train(16), train(16, 5e3), waiting(16, 5e3, (1.0, 1.0, 1.0)), work(5e3))
     assert one.latency is None
     assert one.below == ("latency",)
-    (sheet,) = overhead_sheets([one])
-    latency = sheet.lines[0].cells[3:]
+    (table,) = overhead_tables([one])
+    latency = table.lines[0].cells[3:]
     assert latency[:2] == ("-", "-")
     assert "include a part of L" in latency[2]
 
@@ -111,8 +111,8 @@ def test_what_may_be_nothing_has_its_upper_bound() -> None:
     assert one.send.value >= 0
     assert one.send.low == 0
     assert one.send.high is not None
-    (sheet,) = overhead_sheets([one])
-    assert sheet.lines[0].cells[3:] == (f"≤ {format_time(one.send.high)}", "-", "")
+    (table,) = overhead_tables([one])
+    assert table.lines[0].cells[3:] == (f"≤ {format_time(one.send.high)}", "-", "")
 
 
 @pytest.mark.parametrize("launches", [1, 2, 3])

@@ -18,8 +18,8 @@ from steelyard.analyses.overlap.model import (
     overlap_point,
 )
 from steelyard.analyses.overlap.pictures import overlap_charts
-from steelyard.analyses.overlap.tables import overlap_sheets
-from steelyard.analyses.registry import analysis_sheets
+from steelyard.analyses.overlap.tables import overlap_tables
+from steelyard.analyses.registry import analysis_tables
 from steelyard.results.row import Row
 from steelyard.stats import Interval
 
@@ -158,8 +158,8 @@ def test_an_interval_wider_than_what_can_be_is_no_number(scatter: tuple[float, .
     (point,) = curve.points
     assert (point.overlap is not None) == (point.availability is not None) == is_known
     assert bool(point.why) == (not is_known)
-    (sheet,) = overlap_sheets([curve])
-    assert ("cannot tell" in sheet.lines[0].cells[-1]) == (not is_known)
+    (table,) = overlap_tables([curve])
+    assert ("cannot tell" in table.lines[0].cells[-1]) == (not is_known)
     assert overlap_charts([curve, replace(curve, points=(point, point))])
 
 
@@ -199,8 +199,8 @@ def test_skew_makes_a_curve_of_its_own() -> None:
 
 
 def test_curves_stand_under_the_results() -> None:
-    without = analysis_sheets(Made(ROWS[:1]))
-    assert not any("overlap of" in sheet.title for sheet in without)
-    (sheet,) = analysis_sheets(Made(ROWS))
-    assert sheet.title == "overlap of mpi.overlap.ibcast"
-    assert len(sheet.lines) == 2
+    without = analysis_tables(Made(ROWS[:1]))
+    assert not any("overlap of" in table.title for table in without)
+    (table,) = analysis_tables(Made(ROWS))
+    assert table.title == "overlap of mpi.overlap.ibcast"
+    assert len(table.lines) == 2

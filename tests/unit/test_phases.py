@@ -7,7 +7,7 @@ import pytest
 
 from flat_rows import made_row
 from macro_rows import counts
-from steelyard.analyses.phases.tables import phase_sheets
+from steelyard.analyses.phases.tables import phase_tables
 from steelyard.records.parts import Phase
 from steelyard.records.schema import Phases
 from steelyard.results.phases import RowPhase, summarise
@@ -67,7 +67,7 @@ def test_a_phase_whose_work_is_counted_has_a_rate() -> None:
     )
     rates = {"op": "npb.cg", "median": 4e6, "time": 4e6, "mops": 1000.0}
     (first, *_), (other, *_) = (
-        tuple(phase_sheets([made_row(**rates, phases=inside)])) for inside in (counted, uncounted)
+        tuple(phase_tables([made_row(**rates, phases=inside)])) for inside in (counted, uncounted)
     )
     at = [column.name for column in first.columns].index("rate")
     assert [line.cells[at] for line in first.lines] == ["1500 Mop/s", ""]

@@ -10,8 +10,8 @@ import pytest
 from flat_rows import made_row, row_launch
 from steelyard.analyses.bests import leaders_of
 from steelyard.analyses.ranking.model import Ranking, choices_of, pattern_of, rankings_of
-from steelyard.analyses.ranking.tables import all_ways_ranked, choice_sheets, ranking_sheets
-from steelyard.render.terminal import Paper, sheet_text
+from steelyard.analyses.ranking.tables import all_ways_ranked, choice_tables, ranking_tables
+from steelyard.render.terminal import Paper, table_text
 from steelyard.results.row import Row
 
 LAUNCHES = 12
@@ -52,15 +52,15 @@ def test_the_fastest_way_is_named_where_it_is_faster_and_only_there() -> None:
     assert clear.best is clear.ways[0]
     assert (tied.alike, tied.best) == (3, None)
     assert tied.ways[3].options["sync"] == "lock_shared"
-    best, all_ways = *ranking_sheets([clear, tied]), all_ways_ranked([clear, tied])
+    best, all_ways = *ranking_tables([clear, tied]), all_ways_ranked([clear, tied])
     assert [line.cells[1:] for line in best.lines] == [
         ("lock", best.lines[0].cells[2], "3", best.lines[0].cells[4]),
         ("none: the first 3 are alike", best.lines[1].cells[2], "4", best.lines[1].cells[4]),
     ]
     assert 1.9 < float(best.lines[0].cells[4].rstrip("x")) < 2.1
     assert [line.cells[-1] for line in all_ways.lines] == ["best", "", "", "alike", "alike", "alike", ""]
-    for sheet in (best, all_ways):
-        text = sheet_text(sheet, Paper(80, is_pipe=False))
+    for table in (best, all_ways):
+        text = table_text(table, Paper(80, is_pipe=False))
         assert max(map(len, text.splitlines())) <= 80
 
 
@@ -73,18 +73,18 @@ def test_the_best_that_are_alike_are_told_by_what_they_share() -> None:
         ),
         *(_row(_times(3000.0 + i), sync="fence", window=kind) for i, kind in enumerate(("create", "shared"))),
     ]
-    (sheet,) = ranking_sheets(rankings_of(rows))
-    assert "one of 2 with lock_all" in sheet.lines[0].cells
+    (table,) = ranking_tables(rankings_of(rows))
+    assert "one of 2 with lock_all" in table.lines[0].cells
 
 
 def test_few_launches_name_nobody_and_one_makes_no_ranking() -> None:
     few = [_row(_times(1000.0 * i, 3), sync=sync) for i, sync in enumerate(("lock", "fence"), 1)]
     (ranking,) = rankings_of(few)
     assert (ranking.best, ranking.tells) == (None, False)
-    (sheet,) = ranking_sheets([ranking])
-    assert "too few launches to tell" in sheet.lines[0].cells
+    (table,) = ranking_tables([ranking])
+    assert "too few launches to tell" in table.lines[0].cells
     assert rankings_of([_row([1000.0], sync="lock"), _row([2000.0], sync="fence")]) == ()
-    assert ranking_sheets(()) == ()
+    assert ranking_tables(()) == ()
 
 
 def test_threads_are_an_option_and_what_is_no_option_is_another_thing() -> None:
@@ -114,10 +114,10 @@ def test_calls_that_do_the_same_are_ranked_together() -> None:
     assert [way.options["op"] for way in moved.ways] == ["mpi.mt.get", "mpi.rput", "mpi.put"]
     assert moved.best is moved.ways[0]
     assert (summed.alike, summed.best) == (2, None)
-    (sheet,) = choice_sheets([moved, summed])
-    assert sheet.columns[0].name == "pattern"
-    assert [line.cells[1] for line in sheet.lines] == ["mpi.mt.get threads=2", "none is clearly best"]
-    assert choice_sheets(choices_of(rows[:1])) == ()
+    (table,) = choice_tables([moved, summed])
+    assert table.columns[0].name == "pattern"
+    assert [line.cells[1] for line in table.lines] == ["mpi.mt.get threads=2", "none is clearly best"]
+    assert choice_tables(choices_of(rows[:1])) == ()
 
 
 def test_what_an_op_brings_about() -> None:

@@ -329,5 +329,5 @@ def test_bindings_that_are_alike_are_shown_once(folder: Path) -> None:
     ]
     first = bindings[0]
     assert first.launches == "1-3"
-    assert [line.cells for line in first.sheet.lines] == [("0", "vm", "0", "0"), ("1", "vm", "1", "1")]
+    assert [line.cells for line in first.table.lines] == [("0", "vm", "0", "0"), ("1", "vm", "1", "1")]
     assert [(core.cpus, core.ranks) for core in first.cores] == [("0", "0"), ("1", "1")]

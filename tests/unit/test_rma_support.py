@@ -14,12 +14,12 @@ from make_records import FakePoint, steady, write_folder
 from record_lines import text_of, unsealed
 from steelyard.analyses.analysis import Made
 from steelyard.analyses.rma_support.model import OUTCOMES, Functionality, functionality_of, outcome_of
-from steelyard.analyses.rma_support.tables import all_ways_sheet, functionality_sheets
+from steelyard.analyses.rma_support.tables import all_ways_table, functionality_tables
 from steelyard.export.exported import ExportedFolder
 from steelyard.export.formats import results_document
 from steelyard.records.fields import Params
 from steelyard.records.schema import End
-from steelyard.render.terminal import Paper, sheet_text
+from steelyard.render.terminal import Paper, table_text
 from steelyard.report import write_report
 from steelyard.results.row import NOT_YET, Row
 from steelyard.results.rows import results
@@ -90,8 +90,8 @@ def test_runs_of_a_way_are_counted_together_and_runs_is_their_sum() -> None:
 def test_the_matrix_says_what_passed_and_a_second_table_what_did_not() -> None:
     rows = [_row("mpi.put", [None] * 3), _row("mpi.put", [None, _SIGNAL], sync="fence", complete="close")]
     rows += [_row("mpi.get_accumulate", [_WRONG] * 2, window=window) for window in ("create", "shared")]
-    sheets = functionality_sheets(functionality_of(rows))
-    matrix, broken = sheets
+    tables = functionality_tables(functionality_of(rows))
+    matrix, broken = tables
     assert [line.cells for line in matrix.lines] == [
         ("mpi.put", "3/3", "1/2"),
         ("mpi.get_accumulate", "0/4", "-"),
@@ -102,14 +102,14 @@ def test_the_matrix_says_what_passed_and_a_second_table_what_did_not() -> None:
         "op", "sync", "complete", "window", "runs", "passed", "wrong", "signal",
     ]  # fmt: skip
     assert broken.lines[0].cells == ("mpi.put", "fence", "close", "create", "2", "1", "-", "1")
-    assert len(all_ways_sheet(functionality_of(rows)).lines) == 4
-    for sheet in sheets:
-        text = sheet_text(sheet, Paper(width=80, is_pipe=False))
+    assert len(all_ways_table(functionality_of(rows)).lines) == 4
+    for table in tables:
+        text = table_text(table, Paper(width=80, is_pipe=False))
         assert max(map(len, text.splitlines())) <= 80
 
 
 def test_one_way_alone_makes_no_matrix() -> None:
-    assert functionality_sheets(functionality_of([_row("mpi.put", [None]), _row("mpi.get", [None])])) == ()
+    assert functionality_tables(functionality_of([_row("mpi.put", [None]), _row("mpi.get", [None])])) == ()
 
 
 def test_what_died_before_its_record_was_written_is_what_plan_and_defaults_say(tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ import pytest
 
 from macro_rows import row
 from steelyard.analyses.analysis import Made
-from steelyard.analyses.registry import analysis_sheets
+from steelyard.analyses.registry import analysis_tables
 from steelyard.analyses.scaling.model import ScalingCurve, fit_speedup, scaling_curves
 from steelyard.analyses.scaling.pictures import scaling_charts
-from steelyard.analyses.scaling.tables import curve_names, scaling_sheets
+from steelyard.analyses.scaling.tables import curve_names, scaling_tables
 from steelyard.render.chart import Bars, Dots
 from steelyard.render.chart import Curve as Line
 from steelyard.results.row import Row
@@ -183,12 +183,12 @@ def test_tables_say_it() -> None:
     rows = [*strong(counts, amdahl(counts, 0.1)), kernel(2, [1.1e9] * LAUNCHES, "W")]
     curves = scaling_curves(rows)
     assert curve_names(curves) == ("npb.lu class=S, strong", "npb.lu, weak")
-    scaling, models = scaling_sheets(curves)
+    scaling, models = scaling_tables(curves)
     assert scaling.lines[1].cells[:4] == ("npb.lu class=S, strong", "2 ranks", "550 ms", "1.82")
     assert scaling.lines[-1].cells[1] == "2 ranks, class W"
     assert models.lines[0].cells[2] == "serial fraction 0.1 (0.1 to 0.1)"
     assert [line.cells[-1] for line in models.lines] == ["0.0 %", "0.0 %", "exact"]
-    assert any(sheet.title.startswith("scaling") for sheet in analysis_sheets(Made(rows)))
+    assert any(table.title.startswith("scaling") for table in analysis_tables(Made(rows)))
 
 
 def test_a_picture_for_each_kernel_with_its_marks_and_its_model() -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from make_records import FakePoint, steady, write_folder
 from steelyard.judges.compare.answer import Question
 from steelyard.judges.compare.arms import rivals_by
-from steelyard.judges.compare.tables import verdict_sentences, verdict_sheet, with_short_names
+from steelyard.judges.compare.tables import verdict_sentences, verdict_table, with_short_names
 from steelyard.judges.compare.verdicts import compare
 from steelyard.judges.verdict import verdict_document
 from steelyard.results.rows import results
@@ -56,5 +56,5 @@ def test_rows_have_short_names_and_json_the_whole(tmp_path: Path) -> None:
     found = compare(rivals_by(rows, "mpi"), True, Question())
     assert json.loads(json.dumps(verdict_document(found)))["arms"] == builds
     shown = with_short_names(found)
-    assert verdict_sheet(shown, 0.05).title == "m-1@now against m-1@before"
+    assert verdict_table(shown, 0.05).title == "m-1@now against m-1@before"
     assert verdict_sentences(shown, 0.05)[0].startswith("mpi.bcast: m-1@now is slower than m-1@before")

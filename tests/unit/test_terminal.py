@@ -1,4 +1,4 @@
-"""Sheets as text, on terminals of several widths and in pipes."""
+"""Tables as text, on terminals of several widths and in pipes."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import io
 
 import pytest
 
-from steelyard.render.sheet import BAD, WARN, Line, Sheet, number, plain_lines, remark, without_empty, words
-from steelyard.render.terminal import Paper, folded, paper_of, prose_text, sheet_text, spell
+from steelyard.render.table import BAD, WARN, Line, Table, number, plain_lines, remark, without_empty, words
+from steelyard.render.terminal import Paper, folded, paper_of, prose_text, spell, table_text
 
-SHEET = Sheet(
+SHEET = Table(
     "mpi.pingpong",
     "one way, half the round trip",
     (words("method"), number("bytes"), number("time", strong=True), number("±"), number("p99"), remark()),
@@ -28,20 +28,20 @@ NUMBERS = ("154 ns", "7.11 us", "87.1 us", "187 us", "8 B", "64 KiB", "9.80 us",
 
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 160])
 def test_numbers_are_whole_at_any_width(width: int) -> None:
-    text = sheet_text(SHEET, Paper(width, is_pipe=False))
+    text = table_text(SHEET, Paper(width, is_pipe=False))
     for number_ in NUMBERS:
         assert number_ in text
 
 
 @pytest.mark.parametrize("width", [50, 60, 80, 160])
 def test_no_line_is_longer_than_the_terminal(width: int) -> None:
-    lines = sheet_text(SHEET, Paper(width, is_pipe=False)).splitlines()
+    lines = table_text(SHEET, Paper(width, is_pipe=False)).splitlines()
     assert max(map(len, lines)) <= width
     assert all(line == line.rstrip() for line in lines)
 
 
 def test_a_terminal_is_told_a_group_once() -> None:
-    text = sheet_text(SHEET, Paper(80, is_pipe=False))
+    text = table_text(SHEET, Paper(80, is_pipe=False))
     assert text == (
         "mpi.pingpong: one way, half the round trip\n"
         "method   bytes     time     ±      p99\n"
@@ -55,7 +55,7 @@ def test_a_terminal_is_told_a_group_once() -> None:
 
 
 def test_a_remark_stands_below_where_there_is_no_room() -> None:
-    lines = sheet_text(SHEET, Paper(50, is_pipe=False)).splitlines()
+    lines = table_text(SHEET, Paper(50, is_pipe=False)).splitlines()
     assert "    not converged" in lines
     assert "    in 83 % of the time; 131 us in 17 %" in lines
     assert "" not in lines
@@ -63,7 +63,7 @@ def test_a_remark_stands_below_where_there_is_no_room() -> None:
 
 def test_a_pipe_has_fields() -> None:
     """What `grep -v '^#' | awk '{print $1, $2, $3}'` sees."""
-    text = sheet_text(SHEET, Paper())
+    text = table_text(SHEET, Paper())
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     assert [line.split()[:3] for line in lines] == [
         ["batch", "8B", "154ns"],
@@ -87,19 +87,19 @@ def test_a_line_of_a_pipe_is_whole_whatever_columns_says(columns: int) -> None:
     def rows(text: str) -> list[str]:
         return [line for line in text.splitlines() if not line.startswith("#")]
 
-    assert rows(sheet_text(SHEET, Paper(columns))) == rows(sheet_text(SHEET, Paper()))
+    assert rows(table_text(SHEET, Paper(columns))) == rows(table_text(SHEET, Paper()))
 
 
 @pytest.mark.parametrize("width", [44, 60, 80])
 def test_the_name_of_an_op_is_not_broken(width: int) -> None:
     names = ("omp.task_barrier", "omp.worksharing_loop", "omp.for")
-    sheet = Sheet(
+    table = Table(
         "OpenMP",
         "",
         (words("op"), words("test case"), number("time", strong=True), number("overhead"), remark()),
         tuple(Line((name, "schedule=static chunk=8", "154 ns", "120 ns", "not converged")) for name in names),
     )
-    lines = sheet_text(sheet, Paper(width, is_pipe=False)).splitlines()
+    lines = table_text(table, Paper(width, is_pipe=False)).splitlines()
     assert all(any(line.startswith(name) for line in lines) for name in names)
     assert max(map(len, lines)) <= width
 
@@ -129,10 +129,10 @@ def test_a_message_is_folded_at_its_words(text: str, shown: str) -> None:
 
 @pytest.mark.parametrize(("encoding", "mark"), [("utf-8", "±"), ("latin-1", "±"), ("ascii", "+-")])
 def test_a_terminal_without_a_letter_is_spelled_to(encoding: str, mark: str) -> None:
-    text = sheet_text(SHEET, Paper(80, is_pipe=False, encoding=encoding))
+    text = table_text(SHEET, Paper(80, is_pipe=False, encoding=encoding))
     assert text.splitlines()[1].split() == ["method", "bytes", "time", mark, "p99"]
     text.encode(encoding)
-    sheet_text(SHEET, Paper(52, encoding=encoding)).encode(encoding)
+    table_text(SHEET, Paper(52, encoding=encoding)).encode(encoding)
 
 
 def test_every_letter_is_spelled_somehow() -> None:
@@ -141,8 +141,8 @@ def test_every_letter_is_spelled_somehow() -> None:
 
 
 def test_colours_are_for_terminals() -> None:
-    assert "\x1b" not in sheet_text(SHEET, Paper(80, is_pipe=False))
-    coloured = sheet_text(SHEET, Paper(80, is_pipe=False, has_colour=True))
+    assert "\x1b" not in table_text(SHEET, Paper(80, is_pipe=False))
+    coloured = table_text(SHEET, Paper(80, is_pipe=False, has_colour=True))
     assert "\x1b[1mmpi.pingpong: one way, half the round trip\x1b[0m\n" in coloured
     assert "\x1b[33mnot converged\x1b[0m" in coloured
     assert "\x1b[1m 154 ns\x1b[0m" in coloured
@@ -176,22 +176,22 @@ def test_prose_is_wrapped_and_is_no_line_of_a_table() -> None:
 
 
 def test_a_column_that_says_nothing_is_left_out() -> None:
-    sheet = Sheet(
+    table = Table(
         "t",
         "",
         (words("what"), number("time"), number("p99"), remark()),
         (Line(("a", "1 ns", "-", "")), Line(("b", "failed"), BAD)),
         grouped=1,
     )
-    kept = without_empty(sheet)
+    kept = without_empty(table)
     assert [column.name for column in kept.columns] == ["what", "time", ""]
     assert [line.cells for line in kept.lines] == [("a", "1 ns", ""), ("b", "failed")]
 
 
 def test_why_all_failed_keeps_its_blanks_in_a_pipe() -> None:
     columns = (number("bytes"), number("time"), number("±"), remark())
-    sheet = without_empty(Sheet("t", "", columns, (Line(("1 KiB", "failed: no record for 4 s"), BAD),)))
-    assert sheet_text(sheet, Paper()).splitlines()[-1].split() == [
+    table = without_empty(Table("t", "", columns, (Line(("1 KiB", "failed: no record for 4 s"), BAD),)))
+    assert table_text(table, Paper()).splitlines()[-1].split() == [
         "1KiB",
         "failed:",
         "no",
@@ -202,23 +202,23 @@ def test_why_all_failed_keeps_its_blanks_in_a_pipe() -> None:
     ]
 
 
-def test_a_sheet_without_lines_is_a_heading() -> None:
-    assert sheet_text(Sheet("t", "", (number("time"),), ()), Paper()) == "# t\n# time\n"
+def test_a_table_without_lines_is_a_heading() -> None:
+    assert table_text(Table("t", "", (number("time"),), ()), Paper()) == "# t\n# time\n"
 
 
 @pytest.mark.parametrize(
     ("columns", "cells"),
     [((number("a"),), ()), ((number("a"),), ("1", "2")), ((remark(), number("a")), ("", "1"))],
 )
-def test_a_sheet_that_cannot_be_is_refused(columns: tuple[object, ...], cells: tuple[str, ...]) -> None:
+def test_a_table_that_cannot_be_is_refused(columns: tuple[object, ...], cells: tuple[str, ...]) -> None:
     with pytest.raises(ValueError):
-        Sheet("t", "", columns, (Line(cells),))  # type: ignore[arg-type]
+        Table("t", "", columns, (Line(cells),))  # type: ignore[arg-type]
 
 
 def test_what_is_foreign_moves_no_cursor() -> None:
-    sheet = Sheet("a\x1b[2Jb", "", (words("what"), remark()), (Line(("c\x1b]0;title\x07", "d\x1b[31m")),))
-    assert "\x1b" not in sheet_text(sheet, Paper(80, is_pipe=False, has_colour=False))
-    assert "\\x1b[2J" in sheet_text(sheet, Paper(80, is_pipe=False))
+    table = Table("a\x1b[2Jb", "", (words("what"), remark()), (Line(("c\x1b]0;title\x07", "d\x1b[31m")),))
+    assert "\x1b" not in table_text(table, Paper(80, is_pipe=False, has_colour=False))
+    assert "\\x1b[2J" in table_text(table, Paper(80, is_pipe=False))
     assert "\x1b" not in prose_text("e\x1b[2J", Paper())
 
 
@@ -229,12 +229,12 @@ def test_columns_of_words_that_have_no_room_become_one() -> None:
         Line(("lock_shared", "flush_local", "create", "8 B", "1.54 us")),
         Line(("fence", "close", "create", "failed: signal 11"), BAD),
     )
-    sheet = Sheet("", "", columns, lines, grouped=2)
-    headings = sheet_text(sheet, Paper(80, is_pipe=False)).splitlines()[1]
+    table = Table("", "", columns, lines, grouped=2)
+    headings = table_text(table, Paper(80, is_pipe=False)).splitlines()[1]
     assert headings.split() == [
         "sync", "complete", "window", "bytes", "time",
     ]  # fmt: skip
-    text = sheet_text(sheet, Paper(30, is_pipe=False))
+    text = table_text(table, Paper(30, is_pipe=False))
     assert max(map(len, text.splitlines())) <= 30
     assert "8 B   154 ns" in text
     assert "signal 11" in text
@@ -242,7 +242,7 @@ def test_columns_of_words_that_have_no_room_become_one() -> None:
         assert word in text
 
 
-_APPS = Sheet(
+_APPS = Table(
     "app.hpccg, omp.for",
     "",
     (
@@ -261,7 +261,7 @@ _APPS = Sheet(
 
 
 def test_many_values_that_have_no_room_are_named_and_what_an_op_shares_is_said_once() -> None:
-    text = sheet_text(_APPS, Paper(80, is_pipe=False))
+    text = table_text(_APPS, Paper(80, is_pipe=False))
     assert max(map(len, text.splitlines())) <= 80
     said = " ".join(text.split())
     for number_ in ("2981 Mop/s", "10.3 ms", "16 %", "1.4 ms"):
@@ -275,7 +275,7 @@ def test_many_values_that_have_no_room_are_named_and_what_an_op_shares_is_said_o
 
 
 def test_few_values_that_have_no_room_stay_without_names() -> None:
-    text = sheet_text(_APPS, Paper(150, is_pipe=False))
+    text = table_text(_APPS, Paper(150, is_pipe=False))
     assert "thread" in text.splitlines()[1]
     assert "=" not in text
 
@@ -283,11 +283,11 @@ def test_few_values_that_have_no_room_stay_without_names() -> None:
 def test_a_sign_is_explained_below_the_table_that_has_it() -> None:
     columns = (number("time"), number("±"), remark())
     lines = plain_lines((("≤ 3 ns", "> 10x", ""), ("4 ns", "2 %", "")))
-    sheet = Sheet("t", "", columns, lines, ("A note.",))
+    table = Table("t", "", columns, lines, ("A note.",))
     for is_pipe in (True, False):
-        text = sheet_text(sheet, Paper(width=None, is_pipe=is_pipe))
+        text = table_text(table, Paper(width=None, is_pipe=is_pipe))
         assert "≤: only this upper bound is known." in text
         assert text.count("> 10x: the interval reaches") == 1
         assert "≥" not in text
-    plain = Sheet("t", "", columns, plain_lines((("4 ns", "2 %", ""),)))
-    assert len(sheet_text(plain, Paper()).splitlines()) == 3
+    plain = Table("t", "", columns, plain_lines((("4 ns", "2 %", ""),)))
+    assert len(table_text(plain, Paper()).splitlines()) == 3

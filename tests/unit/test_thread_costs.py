@@ -10,13 +10,13 @@ import pytest
 from flat_rows import made_row, row_launch
 from steelyard.analyses.thread_costs.model import ThreadCurve, thread_curves
 from steelyard.analyses.thread_costs.pictures import each_thread_charts, thread_charts
-from steelyard.analyses.thread_costs.tables import all_threads_sheet, thread_sheets
+from steelyard.analyses.thread_costs.tables import all_threads_table, thread_tables
 from steelyard.records.parts import Phase
 from steelyard.records.schema import Lanes, Phases, Point
 from steelyard.render.chart import Bars, Dots
 from steelyard.render.chart import Curve as Line
-from steelyard.render.sheet import Sheet
-from steelyard.render.terminal import Paper, sheet_text
+from steelyard.render.table import Table
+from steelyard.render.terminal import Paper, table_text
 from steelyard.results.combined import Combined
 from steelyard.results.facets import Fairness, ThreadTimes
 from steelyard.results.row import Row
@@ -96,7 +96,7 @@ def test_messages_count_by_their_bytes_and_collectives_by_their_threads() -> Non
 )
 def test_what_makes_no_curve(rows: Sequence[Row]) -> None:
     assert thread_curves(rows) == ()
-    assert thread_sheets(()) == ()
+    assert thread_tables(()) == ()
     assert thread_charts(()) == []
 
 
@@ -110,8 +110,8 @@ def test_rates_are_of_threads_that_read_no_clock_and_fairness_of_those_that_do()
     assert (both.points[1].fairness, both.points[1].half_done) == (0.5, 0.75)
     (alone,) = thread_curves(noted)
     assert alone.points[0].rate == pytest.approx(CALLS / 1.5e-6, rel=0.02)
-    (sheet,) = thread_sheets([both])
-    assert sheet.lines[0].cells[-1] == "2.00"
+    (table,) = thread_tables([both])
+    assert table.lines[0].cells[-1] == "2.00"
 
 
 def _launched(*done: Sequence[int], threads: int = 3) -> Combined:
@@ -202,19 +202,19 @@ def test_rates_of_threads_stand_beside_that_of_all() -> None:
     (chart,) = each_thread_charts([curve])
     assert [list(dots.y) for dots in chart.marks_of(Dots)] == [pytest.approx([CALLS * 1e6, CALLS / 2 * 1e6])]
     assert each_thread_charts(thread_curves(_rows())) == []  # nobody noted it
-    (short,), whole = thread_sheets([curve]), all_threads_sheet([curve])
+    (short,), whole = thread_tables([curve]), all_threads_table([curve])
     assert short.lines[0].cells[-1] == "0.33"
     assert "scatter" in short.explained
     assert {"slowest", "fastest"} <= {column.name for column in whole.columns}
 
 
-def _fits(sheet: Sheet, columns: int) -> bool:
-    return max(map(len, sheet_text(sheet, Paper(columns, is_pipe=False)).splitlines())) <= columns
+def _fits(table: Table, columns: int) -> bool:
+    return max(map(len, table_text(table, Paper(columns, is_pipe=False)).splitlines())) <= columns
 
 
 def test_tables_say_it_in_eighty_columns() -> None:
     found = thread_curves(_rows())
-    (short,), whole = thread_sheets(found), all_threads_sheet(found)
+    (short,), whole = thread_tables(found), all_threads_table(found)
     assert [line.cells[0] for line in short.lines] == ["one", "thread"]
     assert [line.cells[2] for line in short.lines] == ["0.25", "1"]
     assert "4 threads" in short.explained
@@ -227,7 +227,7 @@ def test_tables_say_it_in_eighty_columns() -> None:
 def test_a_row_of_one_number_of_threads_says_how_alike_they_were_served() -> None:
     """No curve is drawn through one number, and nobody would see how far apart its threads are."""
     told = _row(512, 1e6, fairness=0.5, thread_scatter=0.063)
-    assert thread_sheets(thread_curves([told])) == ()
+    assert thread_tables(thread_curves([told])) == ()
     columns = {column.name: column for column in columns_of("time", is_wide=False)}
     assert [columns[name].cell(told) for name in ("max/min", "scatter")] == ["2.00", "6.3 %"]
     assert [columns[name].cell(_row(512, 1e6)) for name in ("max/min", "scatter")] == ["-", "-"]

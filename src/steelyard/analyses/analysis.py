@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from steelyard.render.chart import Chart
 from steelyard.render.sections import Part
-from steelyard.render.sheet import Sheet
+from steelyard.render.table import Table
 from steelyard.results.row import Row
 
 T = TypeVar("T")
@@ -57,8 +57,8 @@ class Analysis(Generic[T]):
 
     key: str
     make: Callable[[Sequence[Row]], T]
-    tables: Callable[[T], Iterable[Sheet]] = _nothing
-    unanswered: Callable[[Sequence[Row]], Iterable[Sheet]] = _nothing
+    tables: Callable[[T], Iterable[Table]] = _nothing
+    unanswered: Callable[[Sequence[Row]], Iterable[Table]] = _nothing
     within: Analysis[Any] | None = None
     pictures: Callable[[T], Sequence[Chart]] = _nothing
     title: str = ""
@@ -67,7 +67,7 @@ class Analysis(Generic[T]):
     place: PagePlace = PagePlace.AFTER_ROWS
     is_written: bool = True
 
-    def tables_of(self, made: Made) -> tuple[Sheet, ...]:
+    def tables_of(self, made: Made) -> tuple[Table, ...]:
         """Make all tables for the rows of a folder."""
         if self.within is not None and self.within.tables_of(made):
             return ()

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TypeVar
 
 from steelyard.analyses.analysis import Made
-from steelyard.analyses.hosts.tables import seen_sheets
+from steelyard.analyses.hosts.tables import seen_tables
 from steelyard.analyses.placement_pairs.model import pictured
-from steelyard.analyses.registry import analysis_sheets
+from steelyard.analyses.registry import analysis_tables
 from steelyard.base.plural import counted, counted_range, joined
 from steelyard.base.printable import visible
 from steelyard.base.serial_map import Mapper, serially
 from steelyard.base.units import format_bytes
 from steelyard.records.command_line import resumed
-from steelyard.render.sheet import Sheet
-from steelyard.render.terminal import MARK, Paper, prose_text, sheet_text
+from steelyard.render.table import Table
+from steelyard.render.terminal import MARK, Paper, prose_text, table_text
 from steelyard.results.hosts import hosts_seen
 from steelyard.results.load import Measured, load
 from steelyard.results.row import NOT_YET, Row
@@ -27,7 +27,7 @@ from steelyard.rows.figure_groups import SKIPPED, FigureGroup, Shown, group_item
 from steelyard.rows.host_words import host_names, hosts_words
 from steelyard.rows.labels import row_labels
 from steelyard.rows.short_names import named_shortly, short_names
-from steelyard.rows.table import RowTable, row_sheet
+from steelyard.rows.table import RowTable, row_table
 from steelyard.rows.words import cpus_words, why_words
 
 MOST_HOSTS = 16  # lines of the table of hosts
@@ -82,7 +82,7 @@ def overview_text(folders: Sequence[ReadFolder], paper: Paper) -> str:
     items = shown_items(folders)
     known = [*shared_facts(items), *(["mpi"] if len({item.row.mpi for item in items} - {None}) == 1 else [])]
     blocks = [prose_text(text, paper) for text in header_lines(folders, items)]
-    blocks += [apart + sheet_text(sheet, paper) for sheet in overview_sheets(folders, items, known)]
+    blocks += [apart + table_text(table, paper) for table in overview_tables(folders, items, known)]
     told = [f"{what}: skipped: {why}" for what, why in skipped_cases(items)]
     skipped = "".join(prose_text(text, paper) for text in (*told, *unmeasured_words(folders)))
     return "".join([*blocks, apart + skipped if skipped else ""])
@@ -106,21 +106,21 @@ def shared_facts(items: Sequence[Shown]) -> Mapping[str, str]:
     return row_labels([item.row for item in rows], [item.folder for item in rows]).common if rows else {}
 
 
-def overview_sheets(
+def overview_tables(
     folders: Sequence[ReadFolder], items: Sequence[Shown], known: Collection[str]
-) -> Iterator[Sheet]:
+) -> Iterator[Table]:
     """Make the tables of rows, in the order of the report, then those of models.
 
     `known` are the keys of facts that were already written above.
     """
     summaries = op_summaries(folders)
     for group in group_items(items):
-        if (sheet := group_sheet(group, summaries, known)) is not None:
-            yield sheet
+        if (table := group_table(group, summaries, known)) is not None:
+            yield table
     for folder in folders:
         name = folder.name if len(folders) > 1 else ""
-        yield from analysis_sheets(folder.made, name)
-        yield from seen_sheets(hosts_seen(folder.measured), name, MOST_HOSTS)
+        yield from analysis_tables(folder.made, name)
+        yield from seen_tables(hosts_seen(folder.measured), name, MOST_HOSTS)
 
 
 def op_summaries(folders: Sequence[ReadFolder]) -> dict[str, str]:
@@ -128,12 +128,12 @@ def op_summaries(folders: Sequence[ReadFolder]) -> dict[str, str]:
     return {name: op.summary for one in folders for name, op in one.measured.campaign.ops.items()}
 
 
-def group_sheet(
+def group_table(
     group: FigureGroup,
     summaries: Mapping[str, str],
     known: Collection[str] = (),
     is_wide: bool = False,
-) -> Sheet | None:
+) -> Table | None:
     """Make the table of a group; None if all of it was skipped. `known` are facts that were already written
     above.
     """
@@ -142,7 +142,7 @@ def group_sheet(
     measured = [item for item in group.items if item.row.status != SKIPPED]
     if not measured:
         return None
-    return row_sheet(RowTable(group.title, tuple(measured), summary, known), is_wide)
+    return row_table(RowTable(group.title, tuple(measured), summary, known), is_wide)
 
 
 def header_lines(folders: Sequence[ReadFolder], items: Sequence[Shown]) -> Iterator[str]:

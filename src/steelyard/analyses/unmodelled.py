@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from steelyard.base.plural import joined
 from steelyard.base.units import format_bytes
-from steelyard.render.sheet import Sheet, plain_lines, words
+from steelyard.render.table import Table, plain_lines, words
 from steelyard.results.key import key_of
 from steelyard.results.row import Row
 
@@ -49,13 +49,13 @@ def unmodelled(rows: Sequence[Row], free: Sequence[str], least: int) -> tuple[Un
     )
 
 
-def unmodelled_sheets(what: str, least: int, found: Sequence[Unmodelled]) -> tuple[Sheet, ...]:
+def unmodelled_tables(what: str, least: int, found: Sequence[Unmodelled]) -> tuple[Table, ...]:
     """Make a line for each curve without a model; none without any."""
     if not found:
         return ()
     lines = ((_of(one), _by(one)) for one in found)
     columns = words("of"), words("ranks")
-    return (Sheet(f"no {what} can be determined", _WHY.format(least), columns, plain_lines(lines)),)
+    return (Table(f"no {what} can be determined", _WHY.format(least), columns, plain_lines(lines)),)
 
 
 def _of(one: Unmodelled) -> str:

@@ -12,7 +12,7 @@ import typer
 
 from steelyard.base.errors import InputError
 from steelyard.base.plural import joined
-from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, tell, tell_counted
+from steelyard.cli.console import paper, print_laid_out, print_table, say_aside, tell, tell_counted
 from steelyard.cli.judged import exit_judged, say_judgement, write_junit
 from steelyard.cli.options import (
     JsonFlag,
@@ -134,14 +134,14 @@ def _check(options: AcceptOptions) -> None:
 
 def print_acceptance(weighed: Weighed, found: Acceptance) -> OnScreen:
     """Print the verdict and why, a line for each topic, and below it the reasons and remedies."""
-    from steelyard.judges.accept.tables import acceptance_sentences, acceptance_sheet, head_facts
+    from steelyard.judges.accept.tables import acceptance_sentences, acceptance_table, head_facts
     from steelyard.render.terminal import prose_text
 
     verdict = f"{weighed.name}: {found.verdict}: {found.why}."
     lines = 0
     for sentence in (verdict, *head_facts(found)):
         lines += print_laid_out(prose_text(sentence, paper(), indent="  "))
-    lines += say_aside("") + print_sheet(acceptance_sheet(found))
+    lines += say_aside("") + print_table(acceptance_table(found))
     for sentence in acceptance_sentences(found):
         lines += say_aside("") + print_laid_out(prose_text(sentence, paper()))
     return OnScreen((verdict,), lines)

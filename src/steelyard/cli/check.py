@@ -11,7 +11,7 @@ import typer
 
 from steelyard.base.errors import InputError
 from steelyard.cli.compare import of_quantile, question
-from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, tell
+from steelyard.cli.console import paper, print_laid_out, print_table, say_aside, tell
 from steelyard.cli.judged import exit_judged, say_judgement, write_junit, write_markdown
 from steelyard.cli.options import (
     JsonFlag,
@@ -123,7 +123,7 @@ def check(options: CheckOptions) -> None:
     """Compare tonight with the nights before, and date what changed; or compare it with another build."""
     from steelyard.judges.compare.answer import COMPARED
     from steelyard.judges.compare.tables import judged_cases
-    from steelyard.judges.history.tables import check_sentences, check_sheet
+    from steelyard.judges.history.tables import check_sentences, check_table
     from steelyard.judges.history.verdicts import check_tonight
     from steelyard.session.history import pool_nights
 
@@ -147,7 +147,7 @@ def check(options: CheckOptions) -> None:
         write_asked(options.report, check_page(found, series, asked.margin).encode(), "--report")
     title = f"steelyard check {found.tonight}{of_quantile(options.quantile)}"
     write_junit(options.junit, title, COMPARED, judged_cases(found.points), options.strict)
-    write_markdown(options.markdown, title, check_sentences(found), check_sheet(found, asked.margin))
+    write_markdown(options.markdown, title, check_sentences(found), check_table(found, asked.margin))
     if options.json:
         say_judgement(found)
     else:
@@ -156,9 +156,9 @@ def check(options: CheckOptions) -> None:
 
 
 def _print(found: Checked, margin: float) -> None:
-    from steelyard.judges.history.tables import check_sentences, check_sheet
+    from steelyard.judges.history.tables import check_sentences, check_table
 
-    print_sheet(check_sheet(found, margin))
+    print_table(check_table(found, margin))
     for sentence in check_sentences(found):
         _say_laid_out(sentence)
     if found.confirm:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.base.factors import FACTORS
-from steelyard.cli.console import paper, print_laid_out, print_sheet
+from steelyard.cli.console import paper, print_laid_out, print_table
 from steelyard.cli.judged import exit_judged, say_judgement, write_junit, write_markdown
 from steelyard.cli.options import (
     JsonFlag,
@@ -81,7 +81,7 @@ def compare(options: CompareOptions) -> None:
     from steelyard.judges.compare.tables import (
         judged_cases,
         verdict_sentences,
-        verdict_sheet,
+        verdict_table,
         with_short_names,
     )
     from steelyard.session.compare import compare_folders
@@ -92,14 +92,14 @@ def compare(options: CompareOptions) -> None:
     title = f"steelyard compare {' '.join(found.arms)}{of_quantile(options.quantile)}"
     write_junit(options.junit, title, COMPARED, judged_cases(found.points), options.strict)
     shown = with_short_names(found)
-    sheet, sentences = verdict_sheet(shown, asked.margin), verdict_sentences(shown, asked.margin)
-    write_markdown(options.markdown, title, sentences, sheet)
+    table, sentences = verdict_table(shown, asked.margin), verdict_sentences(shown, asked.margin)
+    write_markdown(options.markdown, title, sentences, table)
     if options.json:
         say_judgement(found)
     else:
         from steelyard.render.terminal import prose_text
 
-        print_sheet(sheet)
+        print_table(table)
         for sentence in sentences:
             print_laid_out(prose_text(sentence, paper()))
     exit_judged(COMPARED, (one.verdict for one in found.points), options.strict)

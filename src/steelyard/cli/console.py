@@ -14,12 +14,12 @@ import msgspec
 
 from steelyard.base.errors import InputError
 from steelyard.base.printable import visible
-from steelyard.render.terminal import ERRORS, MARK, Paper, folded, paper_of, sheet_text
+from steelyard.render.terminal import ERRORS, MARK, Paper, folded, paper_of, table_text
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from steelyard.render.sheet import Sheet
+    from steelyard.render.table import Table
 
 _USUAL_SIZE = (80, 24)  # of a terminal that does not say it
 _PLAIN_WIDTH = 110  # of drawings if stdout is no terminal: a file or a pipe has no width
@@ -104,9 +104,9 @@ def height() -> int:
     return shutil.get_terminal_size(_USUAL_SIZE).lines
 
 
-def print_sheet(sheet: Sheet) -> int:
+def print_table(table: Table) -> int:
     """Print a table on stdout, for the width of the terminal, or for a pipe. Return the number of lines."""
-    return print_laid_out(sheet_text(sheet, paper()))
+    return print_laid_out(table_text(table, paper()))
 
 
 def print_laid_out(text: str) -> int:

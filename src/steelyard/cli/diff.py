@@ -15,7 +15,7 @@ from steelyard.base.printable import shortened
 from steelyard.campaign.folder import default_folder
 from steelyard.campaign.started import started_by
 from steelyard.cli.consent import ask_to_start
-from steelyard.cli.console import print_sheet, say_aside, say_json
+from steelyard.cli.console import print_table, say_aside, say_json
 from steelyard.cli.options import JsonFlag, TimeBudget, YesFlag, launches_option
 from steelyard.cli.run import finish, measure_and_show
 from steelyard.judges.history.settings import differences, settings_of
@@ -24,7 +24,7 @@ from steelyard.records.campaign_file import CampaignFile, read_campaign
 from steelyard.records.command_line import command
 from steelyard.records.read import read_folder
 from steelyard.records.results_folder import check_results_folder
-from steelyard.render.sheet import Sheet, plain_lines, words
+from steelyard.render.table import Table, plain_lines, words
 from steelyard.rows.host_words import hosts_of
 
 EXAMPLES = {
@@ -52,8 +52,8 @@ def diff(options: DiffOptions) -> None:
         rows = [{"name": name, "first": a, "second": b} for name, a, b in found]
         say_json({"first": str(options.first), "second": str(options.second), "differences": rows})
     elif found:
-        print_sheet(
-            Sheet(
+        print_table(
+            Table(
                 f"settings of {options.first} and {options.second}",
                 f"{len(found)} of {len(one | other)} differ",
                 (words("setting"), words("first"), words("second")),

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.cli.compare import question
-from steelyard.cli.console import paper, print_laid_out, print_sheet, say_aside, tell
+from steelyard.cli.console import paper, print_laid_out, print_table, say_aside, tell
 from steelyard.cli.judged import exit_judged, say_judgement, write_junit
 from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, launches_option, listed
 
@@ -113,13 +113,13 @@ def guidelines(options: GuidelineOptions) -> None:
 
 
 def _print(found: CheckedGuidelines) -> None:
-    from steelyard.judges.guidelines.tables import guideline_sentences, guideline_sheets
+    from steelyard.judges.guidelines.tables import guideline_sentences, guideline_tables
     from steelyard.render.terminal import prose_text
 
-    for number, sheet in enumerate(guideline_sheets(found)):
+    for number, table in enumerate(guideline_tables(found)):
         if number > 0:
             say_aside("")
-        print_sheet(sheet)
+        print_table(table)
     for sentence in guideline_sentences(found):
         print_laid_out(prose_text(sentence, paper()))
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import msgspec
 
     from steelyard.judges.verdict import Judged, Scale
-    from steelyard.render.sheet import Sheet
+    from steelyard.render.table import Table
 
 
 def write_junit(path: Path | None, title: str, scale: Scale, judged: Iterable[Judged], strict: bool) -> None:
@@ -26,12 +26,12 @@ def write_junit(path: Path | None, title: str, scale: Scale, judged: Iterable[Ju
         write_asked(path, verdicts_junit(title, scale, judged, strict), "--junit")
 
 
-def write_markdown(path: Path | None, title: str, sentences: Sequence[str], sheet: Sheet) -> None:
+def write_markdown(path: Path | None, title: str, sentences: Sequence[str], table: Table) -> None:
     """Write what verdicts come to, then their table, where `--markdown` asks for it. Raises InputError."""
     if path is not None:
         from steelyard.render.markdown import page_markdown
 
-        write_asked(path, page_markdown(title, sentences, (sheet,)).encode(), "--markdown")
+        write_asked(path, page_markdown(title, sentences, (table,)).encode(), "--markdown")
 
 
 def say_judgement(judgement: msgspec.Struct) -> None:

@@ -10,7 +10,7 @@ import msgspec
 import typer
 
 from steelyard.base.errors import InputError
-from steelyard.cli.console import print_sheet, say_json
+from steelyard.cli.console import print_table, say_json
 from steelyard.cli.options import JsonFlag
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class LoadOptions:
 def load(options: LoadOptions) -> None:
     """Show what other suites have printed, side by side; results folders as these would have printed them."""
     from steelyard.readers.files import read_printed
-    from steelyard.readers.tables import printed_sheet
+    from steelyard.readers.tables import printed_table
 
     names = [str(path) for path in options.paths]
     if len({*names}) < len(names):
@@ -52,7 +52,7 @@ def load(options: LoadOptions) -> None:
     if options.json:
         say_json({name: msgspec.to_builtins(numbers) for name, numbers in sources.items()})
     else:
-        print_sheet(printed_sheet(sources))
+        print_table(printed_table(sources))
 
 
 def _of_folder(folder: Path) -> tuple[PrintedNumber, ...]:

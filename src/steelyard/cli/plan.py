@@ -9,10 +9,10 @@ from steelyard.campaign.folder import default_folder
 from steelyard.campaign.forecast import Forecast, JobForecast
 from steelyard.cli.asked import planned
 from steelyard.cli.batch import is_batch, run_batch
-from steelyard.cli.console import print_sheet, say_aside, say_json, tell
+from steelyard.cli.console import print_table, say_aside, say_json, tell
 from steelyard.cli.measured import say_event
 from steelyard.cli.run_options import RunOptions
-from steelyard.render.sheet import Sheet, number, plain_lines, words
+from steelyard.render.table import Table, number, plain_lines, words
 from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, set_facts
 from steelyard.session.foresee import Foreseen, foresee
 
@@ -44,7 +44,7 @@ def print_foreseen(found: Foreseen, as_json: bool) -> None:
         launches = None if takes is None else takes.launches
         say_json({"plan": found.plan, "cannot_run_here": found.why_not, "needed_launches": launches})
         return
-    print_sheet(plan_sheet(found.plan))
+    print_table(plan_table(found.plan))
     for line in total_lines(found.plan):
         say_aside(line)
     if takes is not None:
@@ -53,13 +53,13 @@ def print_foreseen(found: Foreseen, as_json: bool) -> None:
         tell(f"it cannot be run here: {found.why_not}")
 
 
-def plan_sheet(found: Forecast) -> Sheet:
+def plan_table(found: Forecast) -> Table:
     """Make a line for each job, those that take longest first."""
     settings = labels_of([{**set_facts("omp", job.omp), **set_facts("env", job.env)} for job in found.jobs])
     labels = labels_of([_facts(job, settings.label(i)) for i, job in enumerate(found.jobs)])
     common = ", ".join((*labels.common.values(), *settings.common.values()))
     explained = "a job is measured once in each launch, by one start of the engine"
-    return Sheet(
+    return Table(
         title=f"jobs of the plan {found.name}",
         explained=f"{explained}; {common}" if common else explained,
         columns=(

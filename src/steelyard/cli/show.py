@@ -13,7 +13,7 @@ from steelyard.cli.console import (
     height,
     paper,
     print_laid_out,
-    print_sheet,
+    print_table,
     say,
     say_aside,
     say_bytes,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from steelyard.analyses.overview import ReadFolder
     from steelyard.base.diagnostic import Diagnostic
     from steelyard.export.suite_tests import Theirs
-    from steelyard.render.sheet import Sheet
+    from steelyard.render.table import Table
 
 INDENT = "  "  # of a sentence of the headline, from its second line on
 
@@ -122,9 +122,9 @@ def print_results(folders: Sequence[ReadFolder], like: Sequence[str] = ()) -> On
 
     answer = OnScreen(headline_of(folders), 0)
     lines = _print_sentences(answer.sentences) + say_aside("")
-    theirs = [sheet for folder in folders for sheet in like_sheets_of(like, folder)]
-    for sheet in theirs:
-        lines += print_sheet(sheet) + say_aside("")
+    theirs = [table for folder in folders for table in like_tables_of(like, folder)]
+    for table in theirs:
+        lines += print_table(table) + say_aside("")
     if not theirs:
         text = overview_text(folders, paper())
         lines += print_laid_out(text if paper().is_pipe else f"{text}\n")
@@ -159,22 +159,22 @@ def their_tests(names: Sequence[str] = ()) -> tuple[Theirs, ...]:
     return tuple(sorted(found, key=lambda test: wanted.index(test.name.lower()) if wanted else 0))
 
 
-def like_sheets_of(names: Sequence[str], read: ReadFolder) -> list[Sheet]:
+def like_tables_of(names: Sequence[str], read: ReadFolder) -> list[Table]:
     """Make the tables that tests of other suites would have printed; none if columns of one are not known.
 
     Raises InputError for an unknown test.
     """
-    from steelyard.export.like_table import like_sheets
+    from steelyard.export.like_table import like_tables
 
     for name in names:
         find_like(name)
     tests = their_tests(names) if names else ()
-    each = [list(like_sheets([test], read.rows)) for test in tests]
-    if without := [test.name for test, sheets in zip(tests, each, strict=True) if not sheets]:
+    each = [list(like_tables([test], read.rows)) for test in tests]
+    if without := [test.name for test, tables in zip(tests, each, strict=True) if not tables]:
         tell(f"no row is of {' or '.join(without)}, as far as its columns are known; the tables are ours")
         return []
     where = f"{read.name}, " if read.name else ""
-    return [replace(sheet, explained=f"{where}{sheet.explained}") for sheets in each for sheet in sheets]
+    return [replace(table, explained=f"{where}{table.explained}") for tables in each for table in tables]
 
 
 def tell_diagnostics(found: Sequence[Diagnostic], where: str = "") -> int:

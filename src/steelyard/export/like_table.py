@@ -15,7 +15,7 @@ from steelyard.export.suite_tests import (
     repetitions,
     size_of,
 )
-from steelyard.render.sheet import NOTHING, Line, Sheet, number
+from steelyard.render.table import NOTHING, Line, Table, number
 from steelyard.results.facets import Ranks
 from steelyard.results.row import Row
 
@@ -69,13 +69,13 @@ _COLUMNS: Mapping[tuple[str, str], _Cells] = {
 }
 
 
-def like_sheets(tests: Sequence[Theirs], rows: Sequence[Row]) -> Iterator[Sheet]:
+def like_tables(tests: Sequence[Theirs], rows: Sequence[Row]) -> Iterator[Table]:
     """Make a table, ordered by size, for each test with known columns and each MPI."""
     for test in tests:
         for block in blocks_of([row for row in rows if row.status == "ok"], [test])[0]:
             first = block.rows[0]
             if columns := _COLUMNS.get((test.suite, _about(first, test))):
-                yield Sheet(
+                yield Table(
                     title=f"{test.name}, as it would print it",
                     explained=f"{first.mpi or 'without MPI'}, {first.ranks} ranks",
                     columns=tuple(number(name) for name, _ in columns),

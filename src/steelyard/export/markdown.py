@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from steelyard.base.printable import visible
 from steelyard.base.units import format_bytes
 from steelyard.export.exported import Export, ExportedFolder
-from steelyard.render.markdown import markdown_text, sheet_markdown
-from steelyard.render.sheet import BAD, NOTHING, PLAIN, WARN, Line, Sheet, number, remark, without_empty
+from steelyard.render.markdown import markdown_text, table_markdown
+from steelyard.render.table import BAD, NOTHING, PLAIN, WARN, Line, Table, number, remark, without_empty
 from steelyard.results.facets import Rate, Samples
 from steelyard.results.row import Row
 from steelyard.rows.labels import Labels, row_labels
@@ -25,12 +25,12 @@ def _folder(one: ExportedFolder) -> Iterator[str]:
     yield f"## {markdown_text(visible(one.folder.resolve().name))}\n"
     measured = [row for row in one.rows if row.status != "skipped"]
     for op in dict.fromkeys(row.op for row in measured):
-        yield sheet_markdown(_sheet(op, [row for row in measured if row.op == op]))
+        yield table_markdown(_table(op, [row for row in measured if row.op == op]))
     if skipped := len(one.rows) - len(measured):
         yield f"Skipped: {skipped} of {len(one.rows)}.\n"
 
 
-def _sheet(op: str, rows: Sequence[Row]) -> Sheet:
+def _table(op: str, rows: Sequence[Row]) -> Table:
     labels = row_labels(rows, without=("op",))
     columns = (
         *(axis.column for axis in labels.varying),
@@ -38,7 +38,7 @@ def _sheet(op: str, rows: Sequence[Row]) -> Sheet:
         remark(),
     )
     lines = tuple(_line(row, labels, i) for i, row in enumerate(rows))
-    return without_empty(Sheet(op, ", ".join(labels.common.values()), columns, lines))
+    return without_empty(Table(op, ", ".join(labels.common.values()), columns, lines))
 
 
 def _line(row: Row, labels: Labels, i: int) -> Line:

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from steelyard.base.printable import visible
 from steelyard.base.units import format_bytes
 from steelyard.readers.printed import PrintedNumber
-from steelyard.render.sheet import NOTHING, Sheet, number, plain_lines, without_empty, words
+from steelyard.render.table import NOTHING, Table, number, plain_lines, without_empty, words
 
 PrintedKey = tuple[str, str, int | None, int | None]
 _REMARK = "Such a number has no interval: nothing says how far off the next run would be, or what differs."
 
 
-def printed_sheet(sources: Mapping[str, Sequence[PrintedNumber]]) -> Sheet:
+def printed_table(sources: Mapping[str, Sequence[PrintedNumber]]) -> Table:
     """Make a line for each number, and a column for each source; of repetitions it is their median."""
     by_key = {name: _by_key(numbers) for name, numbers in sources.items()}
     keys = dict.fromkeys(key for found in by_key.values() for key in found)
@@ -24,7 +24,7 @@ def printed_sheet(sources: Mapping[str, Sequence[PrintedNumber]]) -> Sheet:
     lines = plain_lines(_cells(key, [found.get(key) for found in by_key.values()]) for key in keys)
     suites = list(dict.fromkeys(one.suite for numbers in sources.values() for one in numbers))
     return without_empty(
-        Sheet(f"As printed by {', '.join(suites)}", "", columns, lines, (_REMARK,), grouped=2)
+        Table(f"As printed by {', '.join(suites)}", "", columns, lines, (_REMARK,), grouped=2)
     )
 
 

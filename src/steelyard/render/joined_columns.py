@@ -1,4 +1,4 @@
-"""Join the first columns of a sheet, for paper that has no room for them side by side.
+"""Join the first columns of a table, for paper that has no room for them side by side.
 
 Three or more values are unclear without their names, so each then has its own, `nx=20`. What all lines of
 an op share is written once, below the table.
@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from steelyard.render.sheet import NOTHING, REMARK, WORDS, Column, Line, Sheet
+from steelyard.render.table import NOTHING, REMARK, WORDS, Column, Line, Table
 
 MOST_NAMELESS = 3  # adjacent values that are clear without their names
 LEAST_ALIKE = 3  # lines of an op, below which shared values stay in each line
 _OP, _SIZE = "op", "bytes"
 
 
-def counts_to_join(sheet: Sheet) -> tuple[int, ...]:
+def counts_to_join(table: Table) -> tuple[int, ...]:
     """Count the first columns that may be joined: those of words before any number.
 
     If these are not enough, all columns up to the last one of words before the first strong figure. If there
     are many, all columns before that figure, except the size.
     """
-    body = [column for column in sheet.columns if column.kind != REMARK]
+    body = [column for column in table.columns if column.kind != REMARK]
     kinds = [column.kind for column in body]
     figure = next((i for i, column in enumerate(body) if column.strong), 0)
     first = next((i for i, kind in enumerate(kinds) if kind != WORDS), len(kinds))
@@ -32,23 +32,23 @@ def counts_to_join(sheet: Sheet) -> tuple[int, ...]:
     return tuple(count for count in (first, all_words) if count > 1)
 
 
-def first_columns_joined(sheet: Sheet, count: int) -> Sheet:
+def first_columns_joined(table: Table, count: int) -> Table:
     """Join the first `count` columns into one of words."""
-    names = [column.name for column in sheet.columns[:count]]
+    names = [column.name for column in table.columns[:count]]
     notes: tuple[str, ...] = ()
     if count <= MOST_NAMELESS:
-        heading, lines = _together(names), [_joined(line, count) for line in sheet.lines]
+        heading, lines = _together(names), [_joined(line, count) for line in table.lines]
     else:
-        shared = _shared_by_op(sheet.lines, names) if names[0] == _OP else {}
+        shared = _shared_by_op(table.lines, names) if names[0] == _OP else {}
         heading = names[0]
-        lines = [_named(line, names, shared.get(line.cells[0], {})) for line in sheet.lines]
+        lines = [_named(line, names, shared.get(line.cells[0], {})) for line in table.lines]
         notes = _shared_words(shared)
     return replace(
-        sheet,
-        columns=(Column(heading, WORDS), *sheet.columns[count:]),
+        table,
+        columns=(Column(heading, WORDS), *table.columns[count:]),
         lines=tuple(lines),
-        notes=(*notes, *sheet.notes),
-        grouped=min(sheet.grouped, 1),
+        notes=(*notes, *table.notes),
+        grouped=min(table.grouped, 1),
     )
 
 

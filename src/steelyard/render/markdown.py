@@ -6,22 +6,22 @@ import re
 from collections.abc import Iterator, Sequence
 
 from steelyard.base.printable import visible
-from steelyard.render.sheet import BAD, NUMBER, WARN, Line, Sheet, with_signs
+from steelyard.render.table import BAD, NUMBER, WARN, Line, Table, with_signs
 
 _MARKS = {BAD: "**", WARN: "*"}  # around the cells of a line that is wrong or odd
 # What Markdown or HTML would take for its own.
 _MEANT = re.compile(r"([\\`*_\[\]<>|~#&@!])")
 
 
-def sheet_markdown(sheet: Sheet) -> str:
+def table_markdown(table: Table) -> str:
     """Write a table with its title and its notes. A cell that spans the rest stands in the last column."""
-    return "\n".join(_lines(with_signs(sheet))) + "\n"
+    return "\n".join(_lines(with_signs(table))) + "\n"
 
 
-def page_markdown(title: str, sentences: Sequence[str], sheets: Sequence[Sheet]) -> str:
+def page_markdown(title: str, sentences: Sequence[str], tables: Sequence[Table]) -> str:
     """Write a page that begins with its answer: a title, sentences, tables."""
     said = "".join(f"{markdown_text(sentence)}\n\n" for sentence in sentences)
-    return f"## {markdown_text(title)}\n\n{said}" + "\n".join(map(sheet_markdown, sheets))
+    return f"## {markdown_text(title)}\n\n{said}" + "\n".join(map(table_markdown, tables))
 
 
 def markdown_text(text: str) -> str:
@@ -29,17 +29,17 @@ def markdown_text(text: str) -> str:
     return _MEANT.sub(r"\\\1", visible(text))
 
 
-def _lines(sheet: Sheet) -> Iterator[str]:
-    yield f"### {markdown_text(sheet.title)}"
+def _lines(table: Table) -> Iterator[str]:
+    yield f"### {markdown_text(table.title)}"
     yield ""
-    if sheet.explained:
-        yield markdown_text(sheet.explained)
+    if table.explained:
+        yield markdown_text(table.explained)
         yield ""
-    yield _row([markdown_text(column.name) for column in sheet.columns])
-    yield _row(["---:" if column.kind == NUMBER else ":---" for column in sheet.columns])
-    for line in sheet.lines:
-        yield _row(list(_cells(line, len(sheet.columns))))
-    for note in sheet.notes:
+    yield _row([markdown_text(column.name) for column in table.columns])
+    yield _row(["---:" if column.kind == NUMBER else ":---" for column in table.columns])
+    for line in table.lines:
+        yield _row(list(_cells(line, len(table.columns))))
+    for note in table.notes:
         yield ""
         yield markdown_text(note)
 

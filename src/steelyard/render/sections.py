@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from steelyard.render.chart import Chart, Key
-from steelyard.render.sheet import NUMBER, WORDS, Column, Line, Sheet, without_empty
+from steelyard.render.table import NUMBER, WORDS, Column, Line, Table, without_empty
 
 MOST_WHOLE = 20  # letters of a name that is never broken
 MOST_OPEN = 40  # lines of a table; longer ones are folded
@@ -29,7 +29,7 @@ class Part:
 
     title: str
     views: tuple[View, ...] = ()
-    sheets: tuple[Sheet, ...] = ()
+    tables: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Section:
     explained: str
     legend: tuple[Key, ...] = ()
     charts: tuple[Chart, ...] = ()
-    sheets: tuple[Sheet, ...] = ()
+    tables: tuple[Table, ...] = ()
     more: tuple[Part, ...] = ()
 
     @property
@@ -59,19 +59,19 @@ class ShownLine:
     cells: tuple[tuple[str, str, int], ...]
 
 
-def shown_lines(sheet: Sheet) -> Iterator[ShownLine]:
-    """Make the lines of a sheet; cells that repeat those of the line before are marked `again`."""
+def shown_lines(table: Table) -> Iterator[ShownLine]:
+    """Make the lines of a table; cells that repeat those of the line before are marked `again`."""
     before: tuple[str, ...] = ()
-    for line in sheet.lines:
+    for line in table.lines:
         same = 0
         while (
-            same < min(sheet.grouped, len(line.cells) - 1, len(before)) and line.cells[same] == before[same]
+            same < min(table.grouped, len(line.cells) - 1, len(before)) and line.cells[same] == before[same]
         ):
             same += 1
         cells = []
         for i, text in enumerate(line.cells):
-            spans = len(sheet.columns) - i if i == len(line.cells) - 1 else 1
-            column = sheet.columns[i]
+            spans = len(table.columns) - i if i == len(line.cells) - 1 else 1
+            column = table.columns[i]
             kind = WORDS if spans > 1 else column.kind
             looks = {
                 kind: True,
@@ -80,23 +80,23 @@ def shown_lines(sheet: Sheet) -> Iterator[ShownLine]:
                 "whole": kind == WORDS and len(text) <= MOST_WHOLE and " " not in text,
             }
             cells.append((text, " ".join(look for look, has in looks.items() if has), spans))
-        yield ShownLine(line.tone, bool(before) and sheet.grouped > 0 and same == 0, tuple(cells))
+        yield ShownLine(line.tone, bool(before) and table.grouped > 0 and same == 0, tuple(cells))
         before = line.cells
 
 
-def untitled(sheet: Sheet) -> Sheet:
-    """Remove the title, because a heading above the sheet has it."""
-    return replace(sheet, title="", explained="")
+def untitled(table: Table) -> Table:
+    """Remove the title, because a heading above the table has it."""
+    return replace(table, title="", explained="")
 
 
-def facts(pairs: Iterator[tuple[str, str]] | tuple[tuple[str, str], ...]) -> Sheet:
+def facts(pairs: Iterator[tuple[str, str]] | tuple[tuple[str, str], ...]) -> Table:
     """Make a table of names and texts, without a heading."""
-    return Sheet("", "", (Column("", WORDS), Column("", WORDS)), tuple(Line(pair) for pair in pairs))
+    return Table("", "", (Column("", WORDS), Column("", WORDS)), tuple(Line(pair) for pair in pairs))
 
 
-def plain_sheet(
+def plain_table(
     title: str, columns: tuple[str, ...], lines: tuple[tuple[str, ...], ...], words: tuple[str, ...] = ()
-) -> Sheet:
+) -> Table:
     """Make a table of texts: the columns named in `words` are words, the others numbers."""
     kinds = tuple(Column(name, WORDS if name in words else NUMBER) for name in columns)
-    return without_empty(Sheet(title, "", kinds, tuple(Line(line) for line in lines)))
+    return without_empty(Table(title, "", kinds, tuple(Line(line) for line in lines)))

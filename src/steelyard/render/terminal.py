@@ -1,8 +1,8 @@
-"""Sheets as text: for a terminal of some width, or for a pipe.
+"""Tables as text: for a terminal of some width, or for a pipe.
 
 On a terminal numbers are never cut. Words are wrapped in their columns; the first columns of words are joined
 if there is no room for all. A remark is wrapped in the rest of the line, or stands below it if that is
-narrow. In a pipe each line of a sheet is one line of text, and `awk` sees its columns as fields: a field
+narrow. In a pipe each line of a table is one line of text, and `awk` sees its columns as fields: a field
 holds no blank, a dash stands for a missing value, and a remark comes last. Titles, headings and notes begin
 with `#` there.
 """
@@ -18,7 +18,7 @@ from typing import TextIO
 
 from steelyard.base.printable import visible
 from steelyard.render.joined_columns import counts_to_join, first_columns_joined
-from steelyard.render.sheet import (
+from steelyard.render.table import (
     BAD,
     DIM,
     NOTHING,
@@ -28,7 +28,7 @@ from steelyard.render.sheet import (
     WORDS,
     Column,
     Line,
-    Sheet,
+    Table,
     with_signs,
 )
 
@@ -102,10 +102,10 @@ def spell(text: str, encoding: str) -> str:
     return visible(text).encode(encoding, errors=ERRORS).decode(encoding)
 
 
-def sheet_text(sheet: Sheet, paper: Paper) -> str:
-    """Write a sheet as lines of text, with a line break after each."""
-    sheet = _spell(with_signs(sheet), paper.encoding)
-    lines = _piped(sheet, paper) if paper.is_pipe else _laid_out(sheet, paper)
+def table_text(table: Table, paper: Paper) -> str:
+    """Write a table as lines of text, with a line break after each."""
+    table = _spell(with_signs(table), paper.encoding)
+    lines = _piped(table, paper) if paper.is_pipe else _laid_out(table, paper)
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
@@ -119,18 +119,18 @@ def prose_text(text: str, paper: Paper, style: str = "", indent: str = "") -> st
     return "".join(f"{mark}{_styled(line, style, paper)}\n" for line in shown)
 
 
-def _spell(sheet: Sheet, encoding: str) -> Sheet:
+def _spell(table: Table, encoding: str) -> Table:
     def said(texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(spell(" ".join(text.split()), encoding) for text in texts)
 
-    columns = (Column(spell(one.name, encoding), one.kind, one.strong) for one in sheet.columns)
-    lines = (Line(said(one.cells), one.tone) for one in sheet.lines)
-    title, explained = said((sheet.title, sheet.explained))
-    return Sheet(title, explained, tuple(columns), tuple(lines), said(sheet.notes), sheet.grouped)
+    columns = (Column(spell(one.name, encoding), one.kind, one.strong) for one in table.columns)
+    lines = (Line(said(one.cells), one.tone) for one in table.lines)
+    title, explained = said((table.title, table.explained))
+    return Table(title, explained, tuple(columns), tuple(lines), said(table.notes), table.grouped)
 
 
-def _titled(sheet: Sheet) -> str:
-    return ": ".join(text for text in (sheet.title, sheet.explained) if text)
+def _titled(table: Table) -> str:
+    return ": ".join(text for text in (table.title, table.explained) if text)
 
 
 def _wrapped(text: str, width: int | None) -> list[str]:
@@ -199,43 +199,43 @@ def _styled(text: str, style: str, paper: Paper) -> str:
 # ---- a terminal ----------------------------------------------------------------------------------------
 
 
-def _laid_out(sheet: Sheet, paper: Paper) -> Iterator[str]:
-    sheet = narrowed(sheet, paper.width)
-    body = _body(sheet)
-    widths = _widths(body, _whole_lines(sheet), paper.width)
-    for text in _wrapped(_titled(sheet), paper.width):
+def _laid_out(table: Table, paper: Paper) -> Iterator[str]:
+    table = narrowed(table, paper.width)
+    body = _body(table)
+    widths = _widths(body, _whole_lines(table), paper.width)
+    for text in _wrapped(_titled(table), paper.width):
         yield _styled(text, BOLD, paper)
     headings = [_wrapped(one.name, width) for one, width in zip(body, widths, strict=True)]
     most = max(map(len, headings), default=0) if any(one.name for one in body) else 0
     for i in range(-most, 0):  # headings of fewer lines are aligned at the bottom
         yield _beside([one[i] if -i <= len(one) else "" for one in headings], body, widths)
     before: tuple[str, ...] = ()
-    for line in sheet.lines:
-        yield from _line(Line(_once(line.cells, before, sheet.grouped), line.tone), body, widths, paper)
+    for line in table.lines:
+        yield from _line(Line(_once(line.cells, before, table.grouped), line.tone), body, widths, paper)
         before = line.cells
-    for note in sheet.notes:
+    for note in table.notes:
         yield from _wrapped(note, paper.width)
 
 
-def narrowed(sheet: Sheet, most: int | None) -> Sheet:
-    """Join the first columns of the sheet if they have no room side by side."""
-    narrow = sheet
-    for count in counts_to_join(sheet):
+def narrowed(table: Table, most: int | None) -> Table:
+    """Join the first columns of the table if they have no room side by side."""
+    narrow = table
+    for count in counts_to_join(table):
         if not _has_room(narrow, most):
-            narrow = first_columns_joined(sheet, count)
+            narrow = first_columns_joined(table, count)
     return narrow
 
 
-def _has_room(sheet: Sheet, most: int | None) -> bool:
+def _has_room(table: Table, most: int | None) -> bool:
     """Do its columns fit side by side, with the names of ops in one piece?"""
-    widths = _widths(_body(sheet), _whole_lines(sheet), most, breaks_names=False)
+    widths = _widths(_body(table), _whole_lines(table), most, breaks_names=False)
     return most is None or sum(widths) + GAP * (len(widths) - 1) <= most
 
 
-def _whole_lines(sheet: Sheet) -> list[tuple[str, ...]]:
+def _whole_lines(table: Table) -> list[tuple[str, ...]]:
     """List the cells of lines in which nothing spans."""
-    count = len(_body(sheet))
-    return [line.cells for line in sheet.lines if len(line.cells) >= count]
+    count = len(_body(table))
+    return [line.cells for line in table.lines if len(line.cells) >= count]
 
 
 def _once(cells: tuple[str, ...], before: tuple[str, ...], grouped: int) -> tuple[str, ...]:
@@ -247,7 +247,7 @@ def _once(cells: tuple[str, ...], before: tuple[str, ...], grouped: int) -> tupl
 
 
 def _line(line: Line, body: Sequence[Column], widths: Sequence[int], paper: Paper) -> Iterator[str]:
-    """Write a line of a sheet, in as many lines of text as its longest cell needs."""
+    """Write a line of a table, in as many lines of text as its longest cell needs."""
     cells, tail = _parted(line, len(body))
     style = STYLES.get(line.tone, "")
     texts = [_wrapped(text, width) for text, width in zip(cells, widths, strict=False)]
@@ -321,12 +321,12 @@ def _longest_piece(words: Iterable[str]) -> int:
 # ---- a pipe -------------------------------------------------------------------------------------------
 
 
-def _piped(sheet: Sheet, paper: Paper) -> Iterator[str]:
-    body = _body(sheet)
-    if title := _titled(sheet):
+def _piped(table: Table, paper: Paper) -> Iterator[str]:
+    body = _body(table)
+    if title := _titled(table):
         yield from prose_text(title, paper).splitlines()
     headings = ["_".join(one.name.split()) or NOTHING for one in body]
-    lines = [_parted(line, len(body)) for line in sheet.lines]
+    lines = [_parted(line, len(body)) for line in table.lines]
     fields = [[_field(*one) for one in zip(cells, body, strict=False)] for cells, _ in lines]
     whole = [headings, *(one for one in fields if len(one) == len(body))]
     widths = [max(len(one[i]) for one in whole) for i in range(len(body))]
@@ -335,7 +335,7 @@ def _piped(sheet: Sheet, paper: Paper) -> Iterator[str]:
         yield MARK + _beside(headings, body, [widths[0] - len(MARK), *widths[1:]])
     for one, (_, tail) in zip(fields, lines, strict=True):
         yield _beside(one, body, widths) + " " * GAP + tail
-    for note in sheet.notes:
+    for note in table.notes:
         yield from prose_text(note, paper).splitlines()
 
 
@@ -344,9 +344,9 @@ def _field(text: str, column: Column) -> str:
     return ("" if column.kind == NUMBER else "_").join(text.split()) or NOTHING
 
 
-def _body(sheet: Sheet) -> list[Column]:
+def _body(table: Table) -> list[Column]:
     """Take the columns except the remark."""
-    return [column for column in sheet.columns if column.kind != REMARK]
+    return [column for column in table.columns if column.kind != REMARK]
 
 
 def _parted(line: Line, count: int) -> tuple[tuple[str, ...], str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from steelyard.analyses.overview import ReadFolder
 from steelyard.judges.accept import NOT_WELL, PLAN, Acceptance, Weighed, accept
-from steelyard.judges.accept.tables import acceptance_page_sheet, count_words, head_facts
+from steelyard.judges.accept.tables import acceptance_page_table, count_words, head_facts
 from steelyard.render.chart import Chart, Key
 from steelyard.render.sections import Section
 from steelyard.report.section import MATRICES
@@ -52,7 +52,7 @@ def acceptance_sections(found: Acceptance | None, sections: Sequence[Section]) -
         "What was found, and what to do",
         "Well: nothing speaks against it. Not well: a fault was found. Cannot tell: too little was measured, "
         "or it differs too much.",
-        sheets=(acceptance_page_sheet(found),),
+        tables=(acceptance_page_table(found),),
     )
     if charts := tuple(_main_pictures(sections))[:_MOST_PICTURES]:
         yield Section("What the verdicts rest on", "", charts=charts)

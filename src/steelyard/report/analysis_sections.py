@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from steelyard.analyses.analysis import Made, PagePlace
 from steelyard.analyses.efficiency.model import efficiencies
-from steelyard.analyses.efficiency.tables import floor_sheets
+from steelyard.analyses.efficiency.tables import floor_tables
 from steelyard.analyses.overview import ReadFolder, skipped_cases, unmeasured_words
 from steelyard.analyses.registry import ANALYSES
 from steelyard.records.kinds import BANDWIDTH, LATENCY
 from steelyard.render.chart import Chart, Key
 from steelyard.render.sections import Section, untitled
-from steelyard.render.sheet import Sheet, plain_lines, words
+from steelyard.render.table import Table, plain_lines, words
 from steelyard.report.section import beside
 from steelyard.rows.figure_groups import Shown, layer_group
 from steelyard.rows.pictures.panels import legend_of
@@ -37,7 +37,7 @@ def layer_sections(items: Sequence[Shown]) -> Iterator[Section]:
                 explained=_LAYERS,
                 legend=legend_of(group),
                 charts=beside([*latency_charts(group), *bandwidth_charts(group)]),
-                sheets=tuple(map(untitled, floor_sheets(own))),
+                tables=tuple(map(untitled, floor_tables(own))),
             )
 
 
@@ -46,7 +46,7 @@ def skipped_section(folders: Sequence[ReadFolder], items: Sequence[Shown]) -> It
     lines = plain_lines((what, f"skipped: {why}") for what, why in skipped_cases(items))
     notes = tuple(f"{text}." for text in unmeasured_words(folders))
     if lines or notes:
-        yield Section("Not measured", "", sheets=(Sheet("", "", (words(""), words("")), lines, notes),))
+        yield Section("Not measured", "", tables=(Table("", "", (words(""), words("")), lines, notes),))
 
 
 def analysis_sections(made: Made, folder: str, place: PagePlace) -> Iterator[Section]:
@@ -56,17 +56,17 @@ def analysis_sections(made: Made, folder: str, place: PagePlace) -> Iterator[Sec
     for analysis in ANALYSES:
         if analysis.place is not place:
             continue
-        sheets, pictures = analysis.tables_of(made), analysis.pictures(made(analysis))
-        if not sheets and not pictures:
+        tables, pictures = analysis.tables_of(made), analysis.pictures(made(analysis))
+        if not tables and not pictures:
             continue
         legend, charts = _legend_once(pictures)
-        title = analysis.title or sheets[0].title
+        title = analysis.title or tables[0].title
         yield Section(
             title[0].upper() + title[1:] + (f", {folder}" if folder else ""),
-            analysis.explained or sentence(sheets[0].explained),
+            analysis.explained or sentence(tables[0].explained),
             legend,
             charts,
-            sheets=sheets if analysis.explained else _sheets(sheets, bool(analysis.title)),
+            tables=tables if analysis.explained else _tables(tables, bool(analysis.title)),
             more=(analysis.folded(made(analysis)),) if analysis.folded else (),
         )
 
@@ -78,7 +78,7 @@ def _legend_once(charts: Sequence[Chart]) -> tuple[tuple[Key, ...], tuple[Chart,
     return charts[0].legend, tuple(replace(chart, legend=()) for chart in charts)
 
 
-def _sheets(found: Sequence[Sheet], all_titled: bool) -> tuple[Sheet, ...]:
+def _tables(found: Sequence[Table], all_titled: bool) -> tuple[Table, ...]:
     """List all tables of a model; shared explanations stand once. The first has its title above the section,
     too.
     """

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from steelyard.judges.compare.answer import MARGIN
 from steelyard.judges.compare.pictures import forest_chart
-from steelyard.judges.compare.tables import verdict_sheet
+from steelyard.judges.compare.tables import verdict_table
 from steelyard.judges.compare.verdicts import Verdicts
 from steelyard.render.sections import Part, Section, untitled
 
@@ -20,7 +20,7 @@ def comparison_section(found: Verdicts | str | None) -> Iterator[Section]:
     """Make the picture of all verdicts, with their table below."""
     if found is None or isinstance(found, str):
         return
-    sheet = verdict_sheet(found, MARGIN)
+    table = verdict_table(found, MARGIN)
     explained = _EXPLAINED.format(
         first=found.arms[0],
         level=100 * found.level,
@@ -29,8 +29,8 @@ def comparison_section(found: Verdicts | str | None) -> Iterator[Section]:
         promise=found.promise.words[0].upper() + found.promise.words[1:],
     )
     yield Section(
-        title=sheet.title,
+        title=table.title,
         explained=explained,
         charts=(forest_chart(found, MARGIN),),
-        more=(Part("Verdicts", sheets=(untitled(sheet),)),),
+        more=(Part("Verdicts", tables=(untitled(table),)),),
     )

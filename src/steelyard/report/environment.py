@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from steelyard.analyses.hosts.tables import seen_sheets
+from steelyard.analyses.hosts.tables import seen_tables
 from steelyard.base.cpulist import cpu_set, cpu_words
 from steelyard.base.plural import counted
 from steelyard.base.units import format_time
@@ -13,9 +13,9 @@ from steelyard.diagnostics.results.binding import strays
 from steelyard.records.job_file import JobFile
 from steelyard.records.parts import Place
 from steelyard.records.schema import Launch
-from steelyard.render.sections import facts, plain_sheet
-from steelyard.render.sheet import Sheet
-from steelyard.report.provenance import provenance_sheet
+from steelyard.render.sections import facts, plain_table
+from steelyard.render.table import Table
+from steelyard.report.provenance import provenance_table
 from steelyard.report.setting_words import machine_words, setting_words
 from steelyard.results.hosts import hosts_seen
 from steelyard.results.load import Measured
@@ -45,7 +45,7 @@ class Binding:
 
     title: str
     launches: str
-    sheet: Sheet
+    table: Table
     cores: tuple[CoreRow, ...]
     width: int
     height: int
@@ -55,14 +55,14 @@ class Binding:
 class HostSetting:
     """The place of a campaign as tables, and its bindings; `states`: the events of each launch."""
 
-    machine: Sheet
-    hosts: tuple[Sheet, ...]
-    engines: Sheet
+    machine: Table
+    hosts: tuple[Table, ...]
+    engines: Table
     bindings: tuple[Binding, ...]
     notes: tuple[str, ...]
-    settings: Sheet  # of the system, when the first launch began
-    provenance: Sheet
-    states: Sheet
+    settings: Table  # of the system, when the first launch began
+    provenance: Table
+    states: Table
 
 
 # Settings that a launch makes together -> what they are.
@@ -93,12 +93,12 @@ def settings_of(measured: Measured) -> HostSetting:
         notes[f"{left_out} more placements are where they were asked to be, and are not shown below"] = None
     return HostSetting(
         machine=facts(machine_words(measured.campaign.machine)),
-        hosts=tuple(replace(sheet, title="") for sheet in seen_sheets(hosts_seen(measured))),
+        hosts=tuple(replace(table, title="") for table in seen_tables(hosts_seen(measured))),
         engines=facts(_engines(measured)),
         bindings=bindings,
         notes=tuple(notes),
         settings=facts(_settings(measured)),
-        provenance=provenance_sheet(measured.files),
+        provenance=provenance_table(measured.files),
         states=_states(measured),
     )
 
@@ -110,7 +110,7 @@ def _settings(measured: Measured) -> tuple[tuple[str, str], ...]:
     return tuple(pair for name, value in words if (pair := setting_words(name, value))[1])
 
 
-def _states(measured: Measured) -> Sheet:
+def _states(measured: Measured) -> Table:
     """List what happened between the first and the last point of each launch, for each rank."""
     found: list[tuple[float, tuple[str, ...]]] = []
     for file in measured.files:
@@ -136,8 +136,8 @@ def _states(measured: Measured) -> Sheet:
     if len(found) > MOST_STATES:
         notes = (f"The {MOST_STATES} of {len(found)} rows whose CPUs others used most.",)
         found = sorted(found, key=lambda one: -one[0])[:MOST_STATES]
-    sheet = plain_sheet("", STATE_COLUMNS, tuple(cells for _, cells in found), ("MPI", "CPUs"))
-    return replace(sheet, notes=notes)
+    table = plain_table("", STATE_COLUMNS, tuple(cells for _, cells in found), ("MPI", "CPUs"))
+    return replace(table, notes=notes)
 
 
 def _begin_and_end(file: JobFile) -> Iterator[tuple[str, int]]:
@@ -230,7 +230,7 @@ def _binding(
         for place in start.places:
             seen.setdefault(place.rank, set()).add(place.cpu)
     rows = tuple((rank, host, cpus, cpu_words(seen[int(rank)])) for rank, host, cpus in where)
-    sheet = plain_sheet("", ("rank", "host", "bound to CPUs", "seen on CPU"), rows, ("host", "bound to CPUs"))
+    table = plain_table("", ("rank", "host", "bound to CPUs", "seen on CPU"), rows, ("host", "bound to CPUs"))
     several_hosts = len({host for _, host, _ in where}) > 1
     cores: list[CoreRow] = []
     for number, group in enumerate([] if several_hosts else groups):
@@ -243,5 +243,5 @@ def _binding(
     count = counted(len(where), "rank")
     launches = cpu_words(number for number, _ in found)
     return Binding(
-        f"{mpi}, {count}", launches, sheet, tuple(cores), columns * CORE_WIDTH, rows_high * CORE_HEIGHT
+        f"{mpi}, {count}", launches, table, tuple(cores), columns * CORE_WIDTH, rows_high * CORE_HEIGHT
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from steelyard.base.errors import InputError
 from steelyard.judges.guidelines.table import MOCK
-from steelyard.judges.guidelines.tables import case_sheet, guideline_sentences, guideline_sheets
+from steelyard.judges.guidelines.tables import case_table, guideline_sentences, guideline_tables
 from steelyard.judges.guidelines.verdicts import Asked, check_guidelines
 from steelyard.render.sections import Part, Section, untitled
 from steelyard.results.row import Row
@@ -20,10 +20,10 @@ def guideline_section(rows: Sequence[Row], folder: str) -> Iterator[Section]:
         found = check_guidelines(rows, Asked())
     except InputError:
         return
-    whole = untitled(case_sheet("all", found, found.points))
+    whole = untitled(case_table("all", found, found.points))
     yield Section(
         title="Guidelines" + (f", {folder}" if folder else ""),
         explained=" ".join(guideline_sentences(found)),
-        sheets=tuple(guideline_sheets(found)),
-        more=(Part("All cases", sheets=(whole,)),),
+        tables=tuple(guideline_tables(found)),
+        more=(Part("All cases", tables=(whole,)),),
     )

@@ -16,7 +16,7 @@ from steelyard.analyses.overview import (
     ReadFolder,
     as_shown,
     folder_names,
-    group_sheet,
+    group_table,
     op_summaries,
     read_rows,
     shown_items,
@@ -119,9 +119,9 @@ def render_report(folders: Sequence[Folder], accepted: Acceptance | None = None)
     tables = [table for folder in folders for table in pair_tables(folder.rows)]
     summaries = op_summaries(folders)
     sections = [
-        group_section(group, sheet, group_sheet(group, summaries, is_wide=True), tables, ratios)
+        group_section(group, main, group_table(group, summaries, is_wide=True), tables, ratios)
         for group in groups
-        if (sheet := group_sheet(group, summaries)) is not None
+        if (main := group_table(group, summaries)) is not None
     ]
     sections += skipped_section(folders, items)
     guidelines = [

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from steelyard.base.printable import visible
 from steelyard.records.job_file import JobFile
 from steelyard.records.schema import Launch
-from steelyard.render.sheet import Sheet, plain_lines, words
+from steelyard.render.table import Table, plain_lines, words
 from steelyard.results.libraries import PROGRAM, known_libraries
 
 _EXPLAINED = (
@@ -16,7 +16,7 @@ _EXPLAINED = (
 )
 
 
-def provenance_sheet(files: Sequence[JobFile]) -> Sheet:
+def provenance_table(files: Sequence[JobFile]) -> Table:
     """Make a line for each setting of each MPI; values that differ between launches stand together."""
     found: dict[tuple[str, str, str], dict[str, None]] = {}
     for file in files:
@@ -25,7 +25,7 @@ def provenance_sheet(files: Sequence[JobFile]) -> Sheet:
             for kind, name, value in _settings(file.launch):
                 found.setdefault((mpi, kind, visible(name)), {})[visible(value) or "empty"] = None
     lines = plain_lines((*key, " or ".join(values)) for key, values in sorted(found.items()))
-    return Sheet("", _EXPLAINED, tuple(map(words, ("MPI", "kind", "name", "value"))), lines, grouped=2)
+    return Table("", _EXPLAINED, tuple(map(words, ("MPI", "kind", "name", "value"))), lines, grouped=2)
 
 
 def _settings(launch: Launch) -> Iterator[tuple[str, str, str]]:

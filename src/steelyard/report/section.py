@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from steelyard.analyses.core_noise.tables import core_sheets
+from steelyard.analyses.core_noise.tables import core_tables
 from steelyard.analyses.placement_pairs.model import PairTable
 from steelyard.analyses.placement_pairs.pictures import matrix_chart
-from steelyard.analyses.placement_pairs.tables import pair_sheet
+from steelyard.analyses.placement_pairs.tables import pair_table
 from steelyard.base.plural import counted_range
 from steelyard.base.units import format_bytes
 from steelyard.records.kinds import COLLECTIVE
 from steelyard.render.chart import HALF, THIRD, Chart
-from steelyard.render.sections import PAGE_LETTERS, Part, Section, View, plain_sheet, untitled
-from steelyard.render.sheet import Sheet
+from steelyard.render.sections import PAGE_LETTERS, Part, Section, View, plain_table, untitled
+from steelyard.render.table import Table
 from steelyard.render.terminal import narrowed
 from steelyard.results.facets import Ranks
 from steelyard.results.row import Row
@@ -64,27 +64,27 @@ _OTHERS = (
 
 def group_section(
     group: FigureGroup,
-    sheet: Sheet,
-    wide: Sheet | None,
-    tables: Sequence[PairTable],
+    main: Table,
+    wide: Table | None,
+    pairs: Sequence[PairTable],
     ratios: Mapping[int, Ratio],
 ) -> Section:
-    """Make the pictures and tables of a group; `ratios` are those of its rows, by `id(row)`.
+    """Make the pictures and pairs of a group; `ratios` are those of its rows, by `id(row)`.
 
-    `sheet` is its table for the terminal, `wide` the one with all columns, which is folded.
+    `main` is its table for the terminal, `wide` the one with all columns, which is folded.
     """
     rows = rows_in(group)
     kinds = _charts(group, ratios)
     count = _open(group, kinds)
     opened = [chart for _, charts in kinds[:count] for chart in charts]
     folded = [Part(name, (View("", "", tuple(charts)),)) for name, charts in kinds[count:]]
-    own = [table for table in tables if table.rows[0].op in {row.op for row in rows}]
+    own = [pair for pair in pairs if pair.rows[0].op in {row.op for row in rows}]
     return Section(
         title=group.title,
-        explained=", ".join(part for part in (sheet.explained, _launch_words(group)) if part),
+        explained=", ".join(part for part in (main.explained, _launch_words(group)) if part),
         legend=legend_of(group),
         charts=beside([*opened, *_matrices(own), *noise_charts(group)]),
-        sheets=(narrowed(untitled(sheet), PAGE_LETTERS), *core_sheets(rows)),
+        tables=(narrowed(untitled(main), PAGE_LETTERS), *core_tables(rows)),
         more=(*folded, *_pair_parts(own), *_wide_part(wide), *_more(group)),
     )
 
@@ -161,16 +161,16 @@ def _more(group: FigureGroup) -> Iterator[Part]:
 def _pair_parts(tables: Sequence[PairTable]) -> Iterator[Part]:
     for level in dict.fromkeys(one.level for one in tables):
         own = (one for one in tables if one.level == level)
-        sheets = tuple(replace(pair_sheet(one), title=one.title, explained="") for one in own)
-        yield Part(f"From {level} to {level}", sheets=sheets)
+        printed = tuple(replace(pair_table(one), title=one.title, explained="") for one in own)
+        yield Part(f"From {level} to {level}", tables=printed)
 
 
-def _wide_part(sheet: Sheet | None) -> Iterator[Part]:
-    if sheet is not None:
-        yield Part("All columns", sheets=(narrowed(untitled(sheet), PAGE_LETTERS),))
+def _wide_part(table: Table | None) -> Iterator[Part]:
+    if table is not None:
+        yield Part("All columns", tables=(narrowed(untitled(table), PAGE_LETTERS),))
 
 
-def _others(group: FigureGroup) -> Sheet | None:
+def _others(group: FigureGroup) -> Table | None:
     """Give what OSU and IMB would print for the collectives of a group, with their two decimals, in us."""
     lines = tuple(
         (
@@ -185,7 +185,7 @@ def _others(group: FigureGroup) -> Sheet | None:
         if item.row.role == COLLECTIVE and item.row.get(Ranks).osu and item.row.get(Ranks).imb
     )
     columns = ("what", "bytes", "time", *(f"OSU {name}" for name in OSU), *(f"IMB {name}" for name in IMB))
-    return plain_sheet("", columns, lines, ("what",)) if lines else None
+    return plain_table("", columns, lines, ("what",)) if lines else None
 
 
 def _launch_words(group: FigureGroup) -> str:

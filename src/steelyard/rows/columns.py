@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from steelyard.render.sheet import NOTHING, NUMBER, WORDS, Column, ColumnKind
+from steelyard.render.table import NOTHING, NUMBER, WORDS, Column, ColumnKind
 from steelyard.results.facets import (
     Beyond,
     Fairness,
@@ -59,7 +59,7 @@ class RowColumn:
     kind: ColumnKind = NUMBER
 
     def column(self, strong: bool = False) -> Column:
-        """Make the column of a sheet."""
+        """Make the column of a table."""
         return Column(self.name, self.kind, strong)
 
 

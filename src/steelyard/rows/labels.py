@@ -15,7 +15,7 @@ from steelyard.base.plural import counted, plural
 from steelyard.base.units import format_bytes
 from steelyard.records.campaign_file import MODULES, OTHER_HOST, UNSET, WRAPPER
 from steelyard.records.fields import Params
-from steelyard.render.sheet import NUMBER, WORDS, Column
+from steelyard.render.table import NUMBER, WORDS, Column
 from steelyard.results.row import Row
 
 

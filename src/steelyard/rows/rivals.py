@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from steelyard.base.units import format_factor
-from steelyard.render.sheet import NOTHING, WORDS
+from steelyard.render.table import NOTHING, WORDS
 from steelyard.results.row import Row
 from steelyard.rows.labels import Labels, VaryingFact
 from steelyard.rows.ratios import Ratio, ratio_of

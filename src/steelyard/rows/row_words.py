@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from steelyard.base.units import format_count_rate, format_mops, format_rate, format_time
 from steelyard.records.kinds import MPI
-from steelyard.render.sheet import NOTHING
+from steelyard.render.table import NOTHING
 from steelyard.results.facets import (
     LibraryHints,
     Modes,

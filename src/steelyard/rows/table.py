@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from steelyard.base.units import format_bytes
-from steelyard.render.sheet import (
+from steelyard.render.table import (
     BAD,
     NOTHING,
     PLAIN,
     WARN,
     Column,
     Line,
-    Sheet,
+    Table,
     number,
     remark,
     without_empty,
@@ -107,14 +107,14 @@ class RowTable:
         return (*(axis.facts[i].value or NOTHING for axis in self.axes(without)), *size)
 
 
-def row_sheet(table: RowTable, is_wide: bool = False) -> Sheet:
-    """Make the sheet of a table; `is_wide`: with all columns, a line for each row, as in the report."""
+def row_table(table: RowTable, is_wide: bool = False) -> Table:
+    """Make the table of a table; `is_wide`: with all columns, a line for each row, as in the report."""
     if table.rivals is not None and len(table.rivals.names) == 2 and not (is_wide or table.has_overheads):
         return _side_by_side(table, table.rivals)
     return _listed(table, table.rivals, is_wide)
 
 
-def _listed(table: RowTable, rivals: RivalNames | None, is_wide: bool) -> Sheet:
+def _listed(table: RowTable, rivals: RivalNames | None, is_wide: bool) -> Table:
     """Make a line for each row; rivals are adjacent."""
     left_out = ("p99",) if (rivals or table.has_overheads) and not is_wide else ()  # there is no room for all
     columns = columns_of(table.headline, is_wide, left_out)
@@ -127,7 +127,7 @@ def _listed(table: RowTable, rivals: RivalNames | None, is_wide: bool) -> Sheet:
             first = (*key, rivals.of[i]) if rivals else key
             extra = ratio_cells(ratios.get(rivals.of[i])) if rivals else ()
             lines.append(_line(table.rows[i], first, columns, extra, table.remarks.texts[i]))
-    sheet = Sheet(
+    made = Table(
         table.title,
         _explained(table),
         (
@@ -141,10 +141,10 @@ def _listed(table: RowTable, rivals: RivalNames | None, is_wide: bool) -> Sheet:
         (*([f"ratio: {_ratio_words(table, rivals)}"] if rivals else []), *_notes(table, rivals)),
         grouped=len(table.axes(keys)) + table.is_sized - (0 if rivals else 1),
     )
-    return without_empty(sheet)
+    return without_empty(made)
 
 
-def _side_by_side(table: RowTable, rivals: RivalNames) -> Sheet:
+def _side_by_side(table: RowTable, rivals: RivalNames) -> Table:
     """Make a line for each test case: both rivals, the ratio of the second to the first, and its interval."""
     headline = headline_columns(table.headline)
     lines = []
@@ -160,7 +160,7 @@ def _side_by_side(table: RowTable, rivals: RivalNames) -> Sheet:
         is_bad = any(row.status == "failed" for row in rows.values())
         tone = BAD if is_bad else WARN if any(said.values()) else PLAIN
         lines.append(Line((*key, *cells, *ratio_cells(ratio), _of_both(said)), tone))
-    sheet = Sheet(
+    made = Table(
         table.title,
         _explained(table),
         (
@@ -174,7 +174,7 @@ def _side_by_side(table: RowTable, rivals: RivalNames) -> Sheet:
         (f"ratio: {_ratio_words(table, rivals)}", *_notes(table, rivals)),
         grouped=len(table.axes(rivals.keys)) + table.is_sized - 1,
     )
-    return without_empty(sheet)
+    return without_empty(made)
 
 
 def _by_key(table: RowTable, keys: Collection[str]) -> dict[CellKey, list[int]]:

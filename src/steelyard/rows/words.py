@@ -12,7 +12,7 @@ from steelyard.base.units import (
     format_time,
     format_values,
 )
-from steelyard.render.sheet import NOTHING
+from steelyard.render.table import NOTHING
 from steelyard.results.facets import Beyond, Modes
 from steelyard.results.facets.modes import RowMode
 from steelyard.results.row import Row, half_of

@@ -9,48 +9,48 @@ from steelyard.analyses.overview import (
     ReadFolder,
     as_shown,
     header_lines,
-    overview_sheets,
+    overview_tables,
     shared_facts,
     shown_items,
     skipped_cases,
     unmeasured_words,
 )
 from steelyard.base.printable import visible
-from steelyard.render.sheet import NUMBER, Line, Sheet, with_signs
+from steelyard.render.table import NUMBER, Line, Table, with_signs
 
 _RIGHT = "text-align:right"
 _LEFT = "text-align:left"
 
 
 def results_html(read: ReadFolder, headline: Sequence[str], warnings: Sequence[str]) -> str:
-    """Write a part of a page, which has no style sheet and no script; what is foreign is escaped."""
+    """Write a part of a page, which has no style table and no script; what is foreign is escaped."""
     folders = as_shown([read])
     items = shown_items(folders)
     known = [*shared_facts(items), *(["mpi"] if len({item.row.mpi for item in items} - {None}) == 1 else [])]
     skipped = [f"{what}: skipped: {why}" for what, why in skipped_cases(items)]
     lines = [f"<p><b>{_text(sentence)}</b></p>" for sentence in headline]
     lines += [f"<p>{_text(line)}</p>" for line in header_lines(folders, items)]
-    lines += [line for sheet in overview_sheets(folders, items, known) for line in sheet_html(sheet)]
+    lines += [line for table in overview_tables(folders, items, known) for line in table_html(table)]
     lines += [f"<p>{_text(line)}</p>" for line in (*skipped, *unmeasured_words(folders), *warnings)]
     return "\n".join(lines)
 
 
-def sheet_html(sheet: Sheet) -> Iterator[str]:
+def table_html(table: Table) -> Iterator[str]:
     """Write a table in lines of HTML; a last cell that spans the rest does so here, too."""
-    sheet = with_signs(sheet)
+    table = with_signs(table)
     yield "<table>"
-    title = ": ".join(filter(None, (sheet.title, sheet.explained)))
+    title = ": ".join(filter(None, (table.title, table.explained)))
     yield f"<caption style='{_LEFT}'>{_text(title)}</caption>"
-    yield f"<tr>{''.join(f'<th>{_text(column.name)}</th>' for column in sheet.columns)}</tr>"
-    for line in sheet.lines:
-        yield f"<tr>{''.join(_cells(sheet, line))}</tr>"
+    yield f"<tr>{''.join(f'<th>{_text(column.name)}</th>' for column in table.columns)}</tr>"
+    for line in table.lines:
+        yield f"<tr>{''.join(_cells(table, line))}</tr>"
     yield "</table>"
-    yield from (f"<p>{_text(note)}</p>" for note in sheet.notes)
+    yield from (f"<p>{_text(note)}</p>" for note in table.notes)
 
 
-def _cells(sheet: Sheet, line: Line) -> Iterator[str]:
-    last, rest = len(line.cells) - 1, len(sheet.columns) - len(line.cells) + 1
-    for i, (text, column) in enumerate(zip(line.cells, sheet.columns, strict=False)):
+def _cells(table: Table, line: Line) -> Iterator[str]:
+    last, rest = len(line.cells) - 1, len(table.columns) - len(line.cells) + 1
+    for i, (text, column) in enumerate(zip(line.cells, table.columns, strict=False)):
         spans = f" colspan='{rest}'" if i == last and rest > 1 else ""
         side = _RIGHT if column.kind == NUMBER and not spans else _LEFT
         yield f"<td style='{side}'{spans}>{_text(text)}</td>"

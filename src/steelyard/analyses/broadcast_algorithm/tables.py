@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from steelyard.analyses.broadcast_algorithm.model import SeenAlgorithms, SeenTree, unseen_fan_outs
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes
-from steelyard.render.sheet import NOTHING, Sheet, number, plain_lines, remark, words
+from steelyard.render.table import NOTHING, Table, number, plain_lines, remark, words
 from steelyard.results.row import Row
 from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, op_with_facts, param_facts
 
@@ -18,7 +18,7 @@ _UNSEEN = (
 )
 
 
-def tree_sheets(found: Sequence[SeenAlgorithms]) -> tuple[Sheet, ...]:
+def tree_tables(found: Sequence[SeenAlgorithms]) -> tuple[Table, ...]:
     """Make a line for each size of each broadcast, and a note on where it changes; none without any."""
     if not found:
         return ()
@@ -26,7 +26,7 @@ def tree_sheets(found: Sequence[SeenAlgorithms]) -> tuple[Sheet, ...]:
     lines = [(*labels.cells(i), *_cells(one, tree)) for i, one in enumerate(found) for tree in one.sizes]
     names = tree_names(found)
     return (
-        Sheet(
+        Table(
             "trees",
             ", ".join(("deduced from the end of each rank", *labels.common.values())),
             (
@@ -43,7 +43,7 @@ def tree_sheets(found: Sequence[SeenAlgorithms]) -> tuple[Sheet, ...]:
     )
 
 
-def unseen_tree_sheets(rows: Sequence[Row]) -> tuple[Sheet, ...]:
+def unseen_tree_tables(rows: Sequence[Row]) -> tuple[Table, ...]:
     """List the broadcasts beside ping-pong whose tree cannot be determined; none if there are none."""
     lines = [
         (f"{row.op} on {counted(row.ranks, 'rank')}" + (f" of {row.mpi}" if row.mpi else ""), row.method)
@@ -51,7 +51,7 @@ def unseen_tree_sheets(rows: Sequence[Row]) -> tuple[Sheet, ...]:
     ]
     if not lines:
         return ()
-    return (Sheet("no tree can be determined", _UNSEEN, (words("of"), words("method")), plain_lines(lines)),)
+    return (Table("no tree can be determined", _UNSEEN, (words("of"), words("method")), plain_lines(lines)),)
 
 
 def tree_names(found: Sequence[SeenAlgorithms]) -> tuple[str, ...]:

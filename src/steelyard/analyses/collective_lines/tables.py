@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from steelyard.analyses.collective_lines.model import CollectiveLine, CollectiveLines
 from steelyard.base.units import format_bytes, format_time
-from steelyard.render.sheet import NOTHING, Sheet, number, plain_lines, words
+from steelyard.render.table import NOTHING, Table, number, plain_lines, words
 from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, param_facts
 
 
-def collective_sheets(found: Sequence[CollectiveLines]) -> tuple[Sheet, ...]:
+def collective_tables(found: Sequence[CollectiveLines]) -> tuple[Table, ...]:
     """Make a line for each line of each collective that changes or matches an algorithm; none without any."""
     told = [one for one in found if len(one.lines) > 1 or any(line.algorithm for line in one.lines)]
     if not told:
         return ()
     labels = labels_of([_facts(one) for one in told])
     return (
-        Sheet(
+        Table(
             title="lines of collectives",
             explained=", ".join(("start + s slope, a new line where it changes", *labels.common.values())),
             columns=(

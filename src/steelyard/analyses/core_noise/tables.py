@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from steelyard.base.units import format_time
-from steelyard.render.sheet import Sheet, number, plain_lines, words
+from steelyard.render.table import Table, number, plain_lines, words
 from steelyard.results.core_noise import CoreNoise, fundamentals
 from steelyard.results.facets import Cores
 from steelyard.results.row import Row
 from steelyard.rows.labels import op_with_facts, row_labels
 
 
-def core_sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
+def core_tables(rows: Sequence[Row]) -> Iterator[Table]:
     """Make a line for each core that the noise ops watched."""
     told = [row for row in rows if row.get(Cores).cores]
     if not told:
         return
     labels = row_labels(told)
-    yield Sheet(
+    yield Table(
         "noise of each core",
         ", ".join(labels.common.values()),
         (

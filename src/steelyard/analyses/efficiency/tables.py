@@ -6,19 +6,19 @@ from collections.abc import Iterator, Sequence
 
 from steelyard.analyses.efficiency.model import Efficiency
 from steelyard.base.units import format_bytes, format_time
-from steelyard.render.sheet import NOTHING, Sheet, number, plain_lines, remark, words
+from steelyard.render.table import NOTHING, Table, number, plain_lines, remark, words
 from steelyard.rows.labels import Facts, labels_of, method_facts
 
 EFFICIENCY = "efficiency: time of the fastest layer / time of MPI; then each layer's"
 
 
-def floor_sheets(found: Sequence[Efficiency]) -> Iterator[Sheet]:
+def floor_tables(found: Sequence[Efficiency]) -> Iterator[Table]:
     """Make a table for each op, a line for each MPI message for which a layer below was measured too."""
     for op in dict.fromkeys(one.op for one in found):
         members = [one for one in found if one.op == op]
         labels = labels_of([_efficiency_facts(one) for one in members])
         common = ", ".join(labels.common.values())
-        yield Sheet(
+        yield Table(
             f"{op} against the layers below it",
             "; ".join(part for part in (EFFICIENCY, common) if part),
             (

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from steelyard.analyses.growth.model import Growth, GrowthAhead, unmodelled_growths
 from steelyard.analyses.growth.normal_form import LEAST_COUNTS
-from steelyard.analyses.unmodelled import unmodelled_sheets
+from steelyard.analyses.unmodelled import unmodelled_tables
 from steelyard.base.units import format_bytes, format_time
-from steelyard.render.sheet import Sheet, number, plain_lines, words
+from steelyard.render.table import Table, number, plain_lines, words
 from steelyard.results.row import Row
 from steelyard.rows.labels import Facts, labels_of, method_facts, op_with_facts
 from steelyard.rows.words import interval_words
@@ -19,13 +19,13 @@ BEYOND = (
 )
 
 
-def growth_sheets(found: Sequence[Growth]) -> tuple[Sheet, ...]:
+def growth_tables(found: Sequence[Growth]) -> tuple[Table, ...]:
     """A line for each collective and size; none without any."""
     if not found:
         return ()
     labels = labels_of([_facts(one) for one in found])
     return (
-        Sheet(
+        Table(
             "growth with ranks",
             ", ".join(("a model over p ranks and its predictions for more", *labels.common.values())),
             (
@@ -75,6 +75,6 @@ def _ahead_words(ahead: GrowthAhead) -> str:
     return f"{ahead.ranks}: {format_time(span.value)} ({interval_words(span.low, span.high)})"
 
 
-def unmodelled_growth_sheets(rows: Sequence[Row]) -> tuple[Sheet, ...]:
+def unmodelled_growth_tables(rows: Sequence[Row]) -> tuple[Table, ...]:
     """Make a line for each collective whose growth has no model; none without any."""
-    return unmodelled_sheets("growth", LEAST_COUNTS, unmodelled_growths(rows))
+    return unmodelled_tables("growth", LEAST_COUNTS, unmodelled_growths(rows))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from steelyard.analyses.halo_exchange.model import Exchanges, ExchangeWay, MicroOrder, way_name
 from steelyard.analyses.micro_macro.model import AGREES, DISAGREES
 from steelyard.base.units import format_bytes, format_time
-from steelyard.render.sheet import NOTHING, Sheet, number, plain_lines, words
+from steelyard.render.table import NOTHING, Table, number, plain_lines, words
 from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, param_facts
 from steelyard.stats import Interval
 
@@ -18,7 +18,7 @@ _SAID = {
 _OPEN = "undecided whether the micro-benchmark would have named the best exchange"
 
 
-def exchange_sheets(found: Sequence[Exchanges]) -> tuple[Sheet, ...]:
+def exchange_tables(found: Sequence[Exchanges]) -> tuple[Table, ...]:
     """Make a line for each way of each application, the shares of its phases, then both orders side by side.
 
     Without exchanges there are no tables.
@@ -60,8 +60,8 @@ def way_words(way: ExchangeWay) -> str:
     return name if way.movers > 1 or way.threads == 1 else f"{name}, {way.threads} threads"
 
 
-def _ways(found: Sequence[Exchanges], names: Sequence[str]) -> Sheet:
-    return Sheet(
+def _ways(found: Sequence[Exchanges], names: Sequence[str]) -> Table:
+    return Table(
         title="exchanges of applications",
         explained="ratio: the time over that of nonblocking messages of one thread, launch by launch; below "
         "1 is faster; movers: threads that move messages at once; apart: each in a window or communicator "
@@ -87,12 +87,12 @@ def _ways(found: Sequence[Exchanges], names: Sequence[str]) -> Sheet:
     )
 
 
-def _phases(found: Sequence[Exchanges], names: Sequence[str]) -> Iterator[Sheet]:
+def _phases(found: Sequence[Exchanges], names: Sequence[str]) -> Iterator[Table]:
     """Make a table for each application: a column for each phase, a line for each way."""
     for name, one in zip(names, found, strict=True):
         phases = list(one.base.shares)
         if phases:
-            yield Sheet(
+            yield Table(
                 title=f"phases by exchange: {name}",
                 explained="% of the time of all phases, over all ranks",
                 columns=(words("exchange"), *map(number, phases)),
@@ -103,9 +103,9 @@ def _phases(found: Sequence[Exchanges], names: Sequence[str]) -> Iterator[Sheet]
             )
 
 
-def _orders(orders: Sequence[tuple[str, MicroOrder]]) -> Sheet:
+def _orders(orders: Sequence[tuple[str, MicroOrder]]) -> Table:
     """Make a line for each place: the way that takes it in the halo op, and the one in the application."""
-    return Sheet(
+    return Table(
         title="would micro-benchmarks have named the best exchange",
         explained="exchanges by the same number of threads, the fastest first; *: the best, or not "
         "distinguishable from it (5 %)",

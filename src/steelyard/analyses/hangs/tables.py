@@ -10,7 +10,7 @@ from steelyard.base.cpulist import cpu_words
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes
 from steelyard.records.parts import StuckRank
-from steelyard.render.sheet import Line, Sheet, number, remark, words
+from steelyard.render.table import Line, Table, number, remark, words
 from steelyard.results.row import Row
 from steelyard.rows.host_words import hosts_words
 from steelyard.rows.labels import row_labels
@@ -21,7 +21,7 @@ _MOST_PLACES = 4  # of a launch: the odd ones come first
 _OFFSET = re.compile(r"\+0x[0-9a-f]+$")
 
 
-def hang_sheets(rows: Sequence[Row]) -> tuple[Sheet, ...]:
+def hang_tables(rows: Sequence[Row]) -> tuple[Table, ...]:
     """A line for each place in the program where ranks of a launch hung; none where nothing hung."""
     lines = [
         Line((_name(row, rows), str(launch.launch), *cells))
@@ -33,7 +33,7 @@ def hang_sheets(rows: Sequence[Row]) -> tuple[Sheet, ...]:
         return ()
     left = (words("test case"), number("launch"), words("ranks"), words("host"))
     columns = (*left, words("phase"), number("sample"), remark())
-    return (Sheet("where ranks hung", _EXPLAINED, columns, tuple(lines), grouped=2),)
+    return (Table("where ranks hung", _EXPLAINED, columns, tuple(lines), grouped=2),)
 
 
 def _name(row: Row, rows: Sequence[Row]) -> str:

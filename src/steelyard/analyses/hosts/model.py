@@ -42,7 +42,7 @@ class HostTimes(Struct, frozen=True):
     is_slower: bool
 
 
-class HostTable(Struct, frozen=True):
+class HostPairs(Struct, frozen=True):
     """A test case on pairs of hosts: `ns[i][j]` from host i to host j, nan if it was not measured.
 
     `row` is one of its rows, for its name. `by_launch` are the logarithms of the times of each host, shape
@@ -61,13 +61,13 @@ class HostTable(Struct, frozen=True):
         return bool(launches >= LEAST_LAUNCHES and hosts >= LEAST_PLACES)
 
 
-class HostMatrix(HostTable, frozen=True):
+class HostMatrix(HostPairs, frozen=True):
     """The same, and what it says of each host."""
 
     times: tuple[HostTimes, ...]
 
 
-def host_tables(rows: Sequence[Row]) -> tuple[HostTable, ...]:
+def host_pairs(rows: Sequence[Row]) -> tuple[HostPairs, ...]:
     """Make a table for each test case that was measured between three hosts or more, in most of their
     pairs.
     """
@@ -84,7 +84,7 @@ def host_tables(rows: Sequence[Row]) -> tuple[HostTable, ...]:
 
 def host_matrices(rows: Sequence[Row]) -> tuple[HostMatrix, ...]:
     """Make these tables, and compare each host with its peers in all of them at once."""
-    tables = host_tables(rows)
+    tables = host_pairs(rows)
     able = [table for table in tables if table.can_tell]
     compared = compare_peers([table.by_launch for table in able])
     slower = {id(table): one.slower_by(LEAST_SLOWER) for table, one in zip(able, compared, strict=True)}
@@ -122,7 +122,7 @@ def _pairs(row: Row) -> Iterator[tuple[tuple[str, str], float, _Launches]]:
             yield (hosts[two.low], hosts[two.high]), two.median, launches
 
 
-def _table(row: Row, pairs: _Pairs) -> HostTable | None:
+def _table(row: Row, pairs: _Pairs) -> HostPairs | None:
     """Make the table; None if there are too few hosts, or a host has too few pairs."""
     hosts = tuple(dict.fromkeys(host for pair in pairs for host in pair))
     ns = _matrix(hosts, {pair: time for pair, (time, _) in pairs.items()})
@@ -138,7 +138,7 @@ def _table(row: Row, pairs: _Pairs) -> HostTable | None:
         _host_medians(one) for one in each if (np.isfinite(_either_way(one)).sum() == one.size - len(one))
     ]
     by_launch = np.log(np.array(whole).reshape(-1, len(hosts)))
-    return HostTable(row, hosts, tuple(map(tuple, ns.tolist())), by_launch)
+    return HostPairs(row, hosts, tuple(map(tuple, ns.tolist())), by_launch)
 
 
 def _matrix(hosts: Sequence[str], pairs: Mapping[tuple[str, str], float]) -> FloatArray:
@@ -150,7 +150,7 @@ def _matrix(hosts: Sequence[str], pairs: Mapping[tuple[str, str], float]) -> Flo
     return ns
 
 
-def _times(table: HostTable, slower: NDArray[np.bool_]) -> Iterator[HostTimes]:
+def _times(table: HostPairs, slower: NDArray[np.bool_]) -> Iterator[HostTimes]:
     ns = np.array(table.ns)
     medians = _host_medians(ns)
     middle = float(np.median(medians))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from steelyard.analyses.hosts.model import HostMatrix, HostTimes
 from steelyard.base.units import format_bytes, format_ratio, format_time
-from steelyard.render.sheet import NOTHING, Line, Sheet, number, plain_lines, remark, words
+from steelyard.render.table import NOTHING, Line, Table, number, plain_lines, remark, words
 from steelyard.results.hosts import HostSeen
 from steelyard.rows.labels import rows_facts
 from steelyard.stats.peer_outliers import LEAST_LAUNCHES, LEAST_PLACES
@@ -21,7 +21,7 @@ _NOTE = (
 )
 
 
-def host_sheets(found: Sequence[HostMatrix]) -> Iterator[Sheet]:
+def host_tables(found: Sequence[HostMatrix]) -> Iterator[Table]:
     """Make a table for each test case whose pairs of hosts were measured."""
     without = ("bytes", "placement", "round")
     facts = rows_facts([matrix.row for matrix in found], without=without)
@@ -29,7 +29,7 @@ def host_sheets(found: Sequence[HostMatrix]) -> Iterator[Sheet]:
         row = matrix.row
         said = [row.op, *([format_bytes(row.bytes)] if row.sized else [])]
         said += [fact.said for name, fact in told.items() if not fact.is_usual and "round" not in name]
-        yield Sheet(
+        yield Table(
             "from host to host",
             f"{_EXPLAINED}; {', '.join(word for word in said if word)}",
             (
@@ -58,7 +58,7 @@ _SEEN = (
 _UNWATCHED = "Processes are watched only on the host that ran the campaign."
 
 
-def seen_sheets(found: Sequence[HostSeen], folder: str = "", most: int | None = None) -> Iterator[Sheet]:
+def seen_tables(found: Sequence[HostSeen], folder: str = "", most: int | None = None) -> Iterator[Table]:
     """Make a line for each host if there are several; `folder` names the folder if there are several.
 
     Of more than `most` hosts, those are shown whose CPUs others used most.
@@ -72,7 +72,7 @@ def seen_sheets(found: Sequence[HostSeen], folder: str = "", most: int | None = 
     if most is not None and len(found) > most:
         shown = sorted(found, key=lambda one: -(one.others or 0.0))[:most]
         notes = (f"The {most} of {len(found)} hosts whose CPUs others used most; the report has all.", *notes)
-    yield Sheet(
+    yield Table(
         f"hosts ({folder})" if folder else "hosts",
         f"{_SEEN}; all: {common}" if common else _SEEN,
         (

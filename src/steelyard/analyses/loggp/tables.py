@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from steelyard.analyses.loggp.model import LogModel, LogPiece
 from steelyard.base.units import format_bytes, format_time
-from steelyard.render.sheet import NOTHING, Sheet, number, plain_lines, remark, words
+from steelyard.render.table import NOTHING, Table, number, plain_lines, remark, words
 from steelyard.stats import Interval
 
 LEAST_SIZES = 6  # of ping-pong, for a table of its own: fewer show no changes
@@ -16,16 +16,16 @@ _CURVE = "perhaps a curve: --bytes 0 would tell L + 2 o"
 _BEND = "no jump in most launches: a bend, or launches with several modes"
 
 
-def message_sheets(found: Sequence[LogModel]) -> tuple[Sheet, ...]:
+def message_tables(found: Sequence[LogModel]) -> tuple[Table, ...]:
     """Table the lines of MPIs whose ping-pong has six sizes or more."""
     models = [model for model in found if len(model.sizes) >= LEAST_SIZES]
-    return (log_sheet(models),) if models else ()
+    return (log_table(models),) if models else ()
 
 
-def log_sheet(models: Sequence[LogModel]) -> Sheet:
+def log_table(models: Sequence[LogModel]) -> Table:
     """Make a line for each protocol of each MPI; a single MPI is named in the title."""
     several = len({model.mpi for model in models}) > 1
-    return Sheet(
+    return Table(
         title="LogGP of each MPI" if several else f"LogGP of {models[0].mpi}",
         explained="a message of s bytes takes L + 2 o + s G; a new line where the protocol changes; from "
         "ping-pong, fitted to each launch by itself; fit error: the most by which a time misses its line",

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from steelyard.analyses.max_rate.model import LEAST_PAIRS, MaxRate, unmodelled_rates
-from steelyard.analyses.unmodelled import unmodelled_sheets
+from steelyard.analyses.unmodelled import unmodelled_tables
 from steelyard.base.units import format_bytes, format_rate
-from steelyard.render.sheet import NOTHING, Sheet, number, plain_lines, words
+from steelyard.render.table import NOTHING, Table, number, plain_lines, words
 from steelyard.results.row import Row
 from steelyard.rows.labels import Fact, labels_of, param_facts
 from steelyard.stats import Interval
 
 
-def max_rate_sheets(found: Sequence[MaxRate]) -> tuple[Sheet, ...]:
+def max_rate_tables(found: Sequence[MaxRate]) -> tuple[Table, ...]:
     """A line for each pattern of pairs and size; none without any."""
     if not found:
         return ()
     facts = [{"mpi": Fact("MPI", one.mpi or "", one.mpi or ""), **param_facts(one.params)} for one in found]
     labels = labels_of(facts)
     return (
-        Sheet(
+        Table(
             title="rates of pairs",
             explained=", ".join(
                 (
@@ -56,6 +56,6 @@ def _rate_cells(span: Interval) -> tuple[str, str]:
     return format_rate(span.value), f"{format_rate(span.low)} – {format_rate(span.high)}"
 
 
-def unmodelled_rate_sheets(rows: Sequence[Row]) -> tuple[Sheet, ...]:
+def unmodelled_rate_tables(rows: Sequence[Row]) -> tuple[Table, ...]:
     """Make a line for each pattern of pairs whose rate has no model."""
-    return unmodelled_sheets("rate of pairs", LEAST_PAIRS, unmodelled_rates(rows))
+    return unmodelled_tables("rate of pairs", LEAST_PAIRS, unmodelled_rates(rows))

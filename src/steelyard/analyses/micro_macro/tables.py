@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steelyard.analyses.loggp.tables import log_sheet, number_interval
+from steelyard.analyses.loggp.tables import log_table, number_interval
 from steelyard.analyses.micro_macro.model import (
     AGREES,
     CANNOT_TELL,
@@ -18,7 +18,7 @@ from steelyard.analyses.micro_macro.model import (
     TestValue,
 )
 from steelyard.base.units import format_bytes, format_time
-from steelyard.render.sheet import NOTHING, Sheet, number, plain_lines, words
+from steelyard.render.table import NOTHING, Table, number, plain_lines, words
 from steelyard.rows.kernel_names import BACKEND, kernel_facts, kernel_name
 from steelyard.rows.labels import labels_of
 
@@ -26,21 +26,21 @@ RAW_TCP = "raw TCP"
 MOST_BESIDE = 3  # values of a test that fit side by side
 
 
-def macro_sheets(macro: Macro) -> tuple[Sheet, ...]:
+def macro_tables(macro: Macro) -> tuple[Table, ...]:
     """Make the tables of tests, models, predictions and verdicts; none without tests."""
     if not macro.lines:
         return ()
-    sheets = [_tests(macro)]
+    tables = [_tests(macro)]
     if macro.models:
-        sheets.append(log_sheet(macro.models))
+        tables.append(log_table(macro.models))
     if macro.predictions:
-        sheets.append(_predictions(macro.predictions))
+        tables.append(_predictions(macro.predictions))
     if macro.agreements:
-        sheets.append(_agreements(macro.agreements))
-    return tuple(sheets)
+        tables.append(_agreements(macro.agreements))
+    return tuple(tables)
 
 
-def _tests(macro: Macro) -> Sheet:
+def _tests(macro: Macro) -> Table:
     """Make a line for each test, with a column for each MPI and the best; if MPIs are many, a
     line for each.
     """
@@ -57,7 +57,7 @@ def _tests(macro: Macro) -> Sheet:
             lines += [(*first, *one, "best" if one[0] in line.best else "") for one in told]
         else:
             lines.append((*first, *(_figure_words(values.get(arm)) for arm in arms), best_words(line)))
-    return Sheet(
+    return Table(
         title=_titled("micro against macro", names),
         explained="the median over launches and its interval; best: the MPI with the least time, and those "
         "that swaps of whole launches cannot distinguish from it (all lines together; pairs of MPIs "
@@ -119,10 +119,10 @@ def _figure_words(figure: TestValue | None) -> str:
     return f"{value} " + ("± > 10x" if half >= 1000 else f"±{half:.0f} %" if half >= 10 else f"±{half:.2g} %")
 
 
-def _predictions(predictions: Sequence[Prediction]) -> Sheet:
+def _predictions(predictions: Sequence[Prediction]) -> Table:
     """Compare the predicted time of messages with the measured time of communication."""
     names = _Names(predictions)
-    return Sheet(
+    return Table(
         title=_titled("communication predicted from messages", names),
         explained="predicted: messages x (L + 2 o) + bytes x G per repetition and rank, collectives log2 P "
         "rounds; measured: the time in phases that communicate, with waiting; total: with computation, "
@@ -149,14 +149,14 @@ def _predictions(predictions: Sequence[Prediction]) -> Sheet:
     )
 
 
-def _agreements(agreements: Sequence[Agreement]) -> Sheet:
+def _agreements(agreements: Sequence[Agreement]) -> Table:
     """A line for each kernel, a column for each figure."""
     names = _Names(agreements)
     figures = list(dict.fromkeys(one.figure for one in agreements))
     kernels: dict[str, dict[str, Agreement]] = {}
     for one in agreements:
         kernels.setdefault(names(one), {})[one.figure] = one
-    return Sheet(
+    return Table(
         title=_titled("would messages have named the best MPI", names),
         explained="agrees: the same MPI is best by both; Kendall's tau of the two orders, with its exact p "
         "from three MPIs on",

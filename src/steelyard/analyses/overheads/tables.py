@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from steelyard.analyses.overheads.model import Overheads
 from steelyard.base.units import format_bytes, format_time
-from steelyard.render.sheet import NOTHING, Sheet, number, plain_lines, remark, words
+from steelyard.render.table import NOTHING, Table, number, plain_lines, remark, words
 from steelyard.rows.words import interval_words
 from steelyard.stats import Interval
 
@@ -19,13 +19,13 @@ _BELOW = {
 _SHORT = "the work is shorter than a message there and back: give more work_us"
 
 
-def overhead_sheets(found: Sequence[Overheads]) -> tuple[Sheet, ...]:
+def overhead_tables(found: Sequence[Overheads]) -> tuple[Table, ...]:
     """A line for each parameter of each size and MPI; none without trains of messages."""
     lines = [(one.mpi or "", format_bytes(one.bytes), *cells) for one in found for cells in _cells(one)]
     if not lines:
         return ()
     return (
-        Sheet(
+        Table(
             title="latency, overhead and gap",
             explained="LogGP from trains of messages, launch by launch; the gap is g + (s - 1) G",
             columns=(

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from steelyard.analyses.overlap.model import OverlapCurve
 from steelyard.base.units import format_bytes, format_time
-from steelyard.render.sheet import NOTHING, Line, Sheet, number
+from steelyard.render.table import NOTHING, Line, Table, number
 from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, param_facts
 
 
-def overlap_sheets(found: Iterable[OverlapCurve]) -> Iterator[Sheet]:
+def overlap_tables(found: Iterable[OverlapCurve]) -> Iterator[Table]:
     """Make a table for each op, a line for each amount of work; no overlap if that work was not measured
     alone.
     """
@@ -20,7 +20,7 @@ def overlap_sheets(found: Iterable[OverlapCurve]) -> Iterator[Sheet]:
     for op, members in by_op.items():
         labels = labels_of([_curve_facts(curve) for curve in members])
         lines = [line for i, curve in enumerate(members) for line in _overlap_lines(curve, labels.cells(i))]
-        yield Sheet(
+        yield Table(
             f"overlap of {op}",
             "; ".join(("(pure + work - both) / min(pure, work)", *labels.common.values())),
             (

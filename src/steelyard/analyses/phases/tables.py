@@ -8,7 +8,7 @@ from steelyard.analyses.halo_exchange.model import other_ways
 from steelyard.analyses.micro_macro.model import is_kernel
 from steelyard.analyses.phases.model import roof_shares
 from steelyard.base.units import format_memory, format_mops, format_time
-from steelyard.render.sheet import Sheet, number, plain_lines, words
+from steelyard.render.table import Table, number, plain_lines, words
 from steelyard.results.facets import Inside, Rate
 from steelyard.results.phases import RowPhases
 from steelyard.results.row import Row
@@ -18,10 +18,10 @@ from steelyard.rows.words import interval_words
 _ROOF = "; of roof: bytes per second of a phase, over STREAM's triad on as many cores"
 
 
-def phase_sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
+def phase_tables(rows: Sequence[Row]) -> Iterator[Table]:
     """Make a line for each phase of each row that has phases, and a line for what the ranks of a kernel send.
 
-    If an application moved its halo in several ways, the base way is shown here; `exchange_sheets` has the
+    If an application moved its halo in several ways, the base way is shown here; `exchange_tables` has the
     others.
     """
     others = other_ways(rows)
@@ -36,7 +36,7 @@ def phase_sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
     roofs = roof_shares(rows)
     is_rated = any(phase.work_share for _, inside in told for phase in inside.phases)
     told_first = "per repetition and rank" + (_ROOF if roofs else "")
-    yield Sheet(
+    yield Table(
         "where the time goes",
         ", ".join((told_first, *labels.common.values())),
         (
@@ -64,7 +64,7 @@ def phase_sheets(rows: Sequence[Row]) -> Iterator[Sheet]:
     )
     kernels = [(i, row, inside) for i, (row, inside) in enumerate(told) if is_kernel(row)]
     if kernels:  # other ops may have phases, but do not count what they send
-        yield Sheet(
+        yield Table(
             "messages between ranks",
             ", ".join(("per repetition and rank", *labels.common.values())),
             (

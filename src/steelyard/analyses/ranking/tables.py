@@ -9,7 +9,7 @@ from steelyard.analyses.ranking.model import ORIGIN, Ranking, Way
 from steelyard.base.units import format_bytes, format_time
 from steelyard.records.campaign_file import UNSET
 from steelyard.render.sections import Part, untitled
-from steelyard.render.sheet import NOTHING, Sheet, number, plain_lines, words
+from steelyard.render.table import NOTHING, Table, number, plain_lines, words
 from steelyard.rows.labels import (
     Fact,
     Facts,
@@ -28,29 +28,29 @@ _EXPLAINED = (
 _UNSET = "unset: the library's own choice, over the fastest"
 
 
-def ranking_sheets(found: Sequence[Ranking]) -> tuple[Sheet, ...]:
+def ranking_tables(found: Sequence[Ranking]) -> tuple[Table, ...]:
     """Make a line for each op that can be called in several ways; none without one."""
-    return _best_sheets(found, "which options to choose", f"the fastest way to call each op{_EXPLAINED}")
+    return _best_tables(found, "which options to choose", f"the fastest way to call each op{_EXPLAINED}")
 
 
-def choice_sheets(found: Sequence[Ranking]) -> tuple[Sheet, ...]:
+def choice_tables(found: Sequence[Ranking]) -> tuple[Table, ...]:
     """Make a line for each pattern that several ops can make; none without one."""
     explained = f"the fastest call and way to call it for each pattern{_EXPLAINED}"
-    return _best_sheets(found, "which call to choose", explained)
+    return _best_tables(found, "which call to choose", explained)
 
 
-def setting_sheets(found: Sequence[Ranking]) -> tuple[Sheet, ...]:
+def setting_tables(found: Sequence[Ranking]) -> tuple[Table, ...]:
     """Make a line for each op and size that was measured under several settings; none without one."""
     if not found:
         return ()
     explained = f"the fastest setting for each op and size{_EXPLAINED}; {_UNSET}"
     names = _SettingNames([way for one in found for way in one.ways])
-    (sheet,) = _best_sheets(found, "which setting to choose", explained, names)
-    lines = zip(sheet.lines, found, strict=True)
+    (table,) = _best_tables(found, "which setting to choose", explained, names)
+    lines = zip(table.lines, found, strict=True)
     return (
         replace(
-            sheet,
-            columns=(*sheet.columns, number("unset")),
+            table,
+            columns=(*table.columns, number("unset")),
             lines=tuple(replace(line, cells=(*line.cells, _unset_words(one))) for line, one in lines),
         ),
     )
@@ -68,16 +68,16 @@ def _values_of(ways: Sequence[Way]) -> dict[str, set[object]]:
     return {name: {way.options.get(name) for way in ways} for name in names}
 
 
-def _best_sheets(
+def _best_tables(
     found: Sequence[Ranking], title: str, explained: str, names: _WayNames | None = None
-) -> tuple[Sheet, ...]:
+) -> tuple[Table, ...]:
     if not found:
         return ()
     things = labels_of(_facts(found))
     names = names or _WayNames([way for one in found for way in one.ways])
     common = ", ".join(part for part in (*things.common.values(), names.common) if part)
     return (
-        Sheet(
+        Table(
             title=title,
             explained=f"{explained}; {common}" if common else explained,
             columns=(
@@ -100,11 +100,11 @@ def _best_sheets(
     )
 
 
-def all_ways_ranked(found: Sequence[Ranking]) -> Sheet:
+def all_ways_ranked(found: Sequence[Ranking]) -> Table:
     """List every way of every op or pattern, the fastest first."""
     things = labels_of(_facts(found))
     names = _WayNames([way for one in found for way in one.ways])
-    return Sheet(
+    return Table(
         title="all ways",
         explained="the fastest first; alike: not distinguishable from the fastest",
         columns=(
@@ -221,4 +221,4 @@ def _interval_words(way: Way) -> str:
 
 def all_ways(ranked: Sequence[Ranking]) -> Part:
     """Make the folded part: each way, whichever is the fastest."""
-    return Part("All ways", sheets=(untitled(all_ways_ranked(ranked)),))
+    return Part("All ways", tables=(untitled(all_ways_ranked(ranked)),))

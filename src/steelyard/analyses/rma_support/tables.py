@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from steelyard.analyses.rma_support.model import BROKEN, OUTCOMES, PASSED, UNSUPPORTED, Functionality
 from steelyard.base.plural import counted
 from steelyard.render.sections import Part, untitled
-from steelyard.render.sheet import BAD, NOTHING, PLAIN, Line, Sheet, number, words
+from steelyard.render.table import BAD, NOTHING, PLAIN, Line, Table, number, words
 
 _WAY = ("sync", "complete", "window", "windows", "threads")  # the axes of a line, besides MPI and op
 
 
-def functionality_sheets(found: Sequence[Functionality]) -> tuple[Sheet, ...]:
+def functionality_tables(found: Sequence[Functionality]) -> tuple[Table, ...]:
     """Make a matrix for each MPI and one table of failures; none if nothing but the op varies."""
     if len({tuple(getattr(one, axis) for axis in _WAY) for one in found}) < 2:
         return ()
@@ -28,12 +28,12 @@ def functionality_sheets(found: Sequence[Functionality]) -> tuple[Sheet, ...]:
     return (*matrices, *details)
 
 
-def all_ways_sheet(found: Sequence[Functionality]) -> Sheet:
+def all_ways_table(found: Sequence[Functionality]) -> Table:
     """A line for each combination that ran."""
     return _ways("all combinations", "runs by outcome", found)
 
 
-def _matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
+def _matrix(mpi: str, found: Sequence[Functionality]) -> Table:
     """Make a line for each op and number of threads, with a column for each synchronisation:
     `passed/runs`.
     """
@@ -43,7 +43,7 @@ def _matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
     for one in found:
         lines.setdefault((one.op, one.threads), []).append(one)
     columns = (words("op"), *([number("threads")] * (len(threads) > 1)), *map(number, syncs))
-    return Sheet(
+    return Table(
         title=f"does it work: {mpi}",
         explained="runs that passed, of those that MPI defines and the library supports, by sync",
         columns=columns,
@@ -63,14 +63,14 @@ def _matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
     )
 
 
-def _exchange_matrix(mpi: str, found: Sequence[Functionality]) -> Sheet:
+def _exchange_matrix(mpi: str, found: Sequence[Functionality]) -> Table:
     """Make a line for each application or halo and back end, with a column for each number of movers."""
     movers = sorted({(one.threads, one.windows == "thread") for one in found})
     ops = list(dict.fromkeys(one.op for one in found))
     lines: dict[tuple[str, str], list[Functionality]] = {}
     for one in sorted(found, key=lambda one: ops.index(one.op)):
         lines.setdefault((one.op, one.sync), []).append(one)
-    return Sheet(
+    return Table(
         title=f"do exchanges work: {mpi}",
         explained="runs that passed, of those that the library supports, by the number of threads that move "
         "messages; apart: each in a window or communicator of its own",
@@ -114,7 +114,7 @@ def _sum_words(found: Iterable[Functionality]) -> str:
     return f"{counted(sum(sums.values()), 'run')}: {', '.join(told)}"
 
 
-def _ways(title: str, explained: str, found: Sequence[Functionality]) -> Sheet:
+def _ways(title: str, explained: str, found: Sequence[Functionality]) -> Table:
     """Make a line for each combination, without constant axes and without outcomes that never happened."""
     axes = [
         axis
@@ -127,7 +127,7 @@ def _ways(title: str, explained: str, found: Sequence[Functionality]) -> Sheet:
         for axis in ("mpi", *_WAY)
         if axis not in axes and getattr(found[0], axis) != ""
     ]
-    return Sheet(
+    return Table(
         title=title,
         explained="; ".join([explained, ", ".join(shared)]) if shared else explained,
         columns=(
@@ -157,4 +157,4 @@ def _count(number_of: int) -> str:
 
 def all_combinations(found: Sequence[Functionality]) -> Part:
     """Make the folded part: each combination of call, window and synchronisation."""
-    return Part("All combinations", sheets=(untitled(all_ways_sheet(found)),))
+    return Part("All combinations", tables=(untitled(all_ways_table(found)),))

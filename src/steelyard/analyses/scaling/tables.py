@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from steelyard.analyses.loggp.tables import number_interval
 from steelyard.analyses.scaling.model import OTHER, WEAK, Fit, ScalingCurve, ScalingPoint, Term
 from steelyard.base.units import format_time
-from steelyard.render.sheet import Sheet, number, plain_lines, words
+from steelyard.render.table import Table, number, plain_lines, words
 from steelyard.rows.kernel_names import KERNEL_PARAMS, kernel_facts, kernel_name
 from steelyard.rows.labels import Fact, count_fact, differing, labels_of, param_facts
 
 
-def scaling_sheets(curves: Sequence[ScalingCurve]) -> tuple[Sheet, ...]:
+def scaling_tables(curves: Sequence[ScalingCurve]) -> tuple[Table, ...]:
     """Make a line for each count of each curve, and a line for each fitted model."""
     if not curves:
         return ()
@@ -35,7 +35,7 @@ def scaling_sheets(curves: Sequence[ScalingCurve]) -> tuple[Sheet, ...]:
         for name, curve in zip(names, curves, strict=True)
         for fit in curve.fits
     )
-    scaling = Sheet(
+    scaling = Table(
         title="scaling",
         explained="speed-up and efficiency against the fewest ranks or threads; weak scaling compares rates, "
         "because work need not grow exactly as ranks do; intervals are those of ratios inside launches",
@@ -47,7 +47,7 @@ def scaling_sheets(curves: Sequence[ScalingCurve]) -> tuple[Sheet, ...]:
         lines=plain_lines(points),
         grouped=1,
     )
-    models = Sheet(
+    models = Table(
         title="models of scaling",
         explained="fitted to each launch by itself, with the interval over launches; fit error: the greatest "
         "relative distance of a median from its model; exact: as many factors as counts, so the fit is not "

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from steelyard.analyses.thread_costs.model import ThreadCurve, ThreadPoint
-from steelyard.analyses.thread_costs.tables import LAYOUT, all_threads_sheet, thread_labels
+from steelyard.analyses.thread_costs.tables import LAYOUT, all_threads_table, thread_labels
 from steelyard.base.units import format_bytes, format_count_rate
 from steelyard.render.axes import MOST_COLOURS, drawn_ends, limits, linear_axis, log_axis, style_of, worded
 from steelyard.render.chart import FULL, HALF, Axis, Bars, Chart, Curve, Dots, Key, Mark, Style
@@ -178,5 +178,5 @@ def _marks(curve: ThreadCurve, style: Style, name: str) -> Iterator[Mark]:
 def all_threads(curves: Sequence[ThreadCurve]) -> Part:
     """Make the folded part: a picture of each number of threads, and one table of all."""
     each = tuple(each_thread_charts(curves))
-    whole = replace(all_threads_sheet(curves), title="")
-    return Part("All numbers of threads", (View("", "", each),) if each else (), sheets=(whole,))
+    whole = replace(all_threads_table(curves), title="")
+    return Part("All numbers of threads", (View("", "", each),) if each else (), tables=(whole,))

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from steelyard.analyses.thread_costs.model import ThreadCurve, ThreadPoint
 from steelyard.base.units import format_bytes, format_count_rate
-from steelyard.render.sheet import NOTHING, Sheet, number, plain_lines, without_empty
+from steelyard.render.table import NOTHING, Table, number, plain_lines, without_empty
 from steelyard.rows.labels import Fact, Facts, Labels, count_fact, differing, labels_of, param_facts
 
 _EXPLAINED = (
@@ -19,7 +19,7 @@ _EPOCH = ("sync", "complete")  # named once if all that have epochs have the sam
 LAYOUT = ("windows", "channel")  # what threads share, or each have for themselves
 
 
-def thread_sheets(found: Sequence[ThreadCurve]) -> tuple[Sheet, ...]:
+def thread_tables(found: Sequence[ThreadCurve]) -> tuple[Table, ...]:
     """Make a line for each curve, for its most threads; none without curves."""
     if not found:
         return ()
@@ -28,7 +28,7 @@ def thread_sheets(found: Sequence[ThreadCurve]) -> tuple[Sheet, ...]:
     )
     return (
         without_empty(
-            Sheet(
+            Table(
                 title="what threads cost",
                 explained=_explained_words(found, labels),
                 columns=(
@@ -44,11 +44,11 @@ def thread_sheets(found: Sequence[ThreadCurve]) -> tuple[Sheet, ...]:
     )
 
 
-def all_threads_sheet(found: Sequence[ThreadCurve]) -> Sheet:
+def all_threads_table(found: Sequence[ThreadCurve]) -> Table:
     """Make a line for each number of threads of each curve."""
     labels = thread_labels(found)
     return without_empty(
-        Sheet(
+        Table(
             title="all numbers of threads",
             explained="max/min, half done: of the rank whose threads differ most; half done: the time until "
             "half of them were done over that until the last was; slowest to scatter: of each thread's own "

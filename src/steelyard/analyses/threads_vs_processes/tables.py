@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from steelyard.analyses.ranking.model import OPTIONS
 from steelyard.analyses.threads_vs_processes.model import Stream
 from steelyard.base.units import format_bytes, format_count_rate, format_ratio
-from steelyard.render.sheet import NOTHING, Line, Sheet, number, remark, words
+from steelyard.render.table import NOTHING, Line, Table, number, remark, words
 from steelyard.rows.labels import Fact, Facts, labels_of, param_facts
 
 _EXPLAINED = (
@@ -18,7 +18,7 @@ _TOLD = (*OPTIONS, "target", "channel", "who")  # parameters whose words disting
 _EPOCH = ("sync", "complete")  # named once if all that have epochs have the same
 
 
-def stream_sheets(found: Sequence[Stream]) -> tuple[Sheet, ...]:
+def stream_tables(found: Sequence[Stream]) -> tuple[Table, ...]:
     """Make a line for each way to move the same messages, in groups of as many cores; none
     without threads.
     """
@@ -30,7 +30,7 @@ def stream_sheets(found: Sequence[Stream]) -> tuple[Sheet, ...]:
     epochs = [value for name in _EPOCH if name not in names for value in _values(found, name)]
     common = ", ".join((*things.common.values(), *epochs))
     return (
-        Sheet(
+        Table(
             title="threads or processes",
             explained=f"{_EXPLAINED}; {common}" if common else _EXPLAINED,
             columns=(

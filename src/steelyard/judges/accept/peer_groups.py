@@ -12,7 +12,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from steelyard.analyses.hosts.model import host_tables
+from steelyard.analyses.hosts.model import host_pairs
 from steelyard.base.cpulist import told_cpus
 from steelyard.records.campaign_file import OTHER_HOST
 from steelyard.records.kinds import NOISE
@@ -263,7 +263,7 @@ def _with_kinds(name: str, one: Cpu | None, other: Cpu | None) -> str:
 
 def _of_host_messages(rows: Sequence[Row]) -> Iterator[PeerGroup]:
     """Test hosts by their messages with the others, as the table from host to host does."""
-    for table in host_tables(rows):
+    for table in host_pairs(rows):
         if table.by_launch.size:
             yield PeerGroup(row_name(replace(table.row, placed=None)), HOST, table.hosts, table.by_launch)
 

@@ -9,7 +9,7 @@ import msgspec
 from steelyard.base.plural import counted
 from steelyard.judges.accept.criterion import ACCEPTED, NOT_WELL, WELL, Acceptance, Topic
 from steelyard.judges.verdict import CANNOT_TELL, Judged
-from steelyard.render.sheet import BAD, DIM, PLAIN, Line, Sheet, without_empty, words
+from steelyard.render.table import BAD, DIM, PLAIN, Line, Table, without_empty, words
 
 _TONES = {WELL: PLAIN, NOT_WELL: BAD, CANNOT_TELL: DIM}
 
@@ -23,20 +23,20 @@ def head_facts(found: Acceptance) -> Iterator[str]:
         yield f"To go on: {found.go_on}"
 
 
-def acceptance_sheet(found: Acceptance) -> Sheet:
+def acceptance_table(found: Acceptance) -> Table:
     """Make a line for each topic."""
     lines = tuple(Line((one.topic, one.verdict, one.question), _TONES[one.verdict]) for one in found.topics)
-    return Sheet(count_words(found), "", (words("topic"), words("verdict"), words("question")), lines)
+    return Table(count_words(found), "", (words("topic"), words("verdict"), words("question")), lines)
 
 
-def acceptance_page_sheet(found: Acceptance) -> Sheet:
+def acceptance_page_table(found: Acceptance) -> Table:
     """Make a line for each topic with evidence and remedy: what is not well first."""
     topics = sorted(found.topics, key=lambda one: ACCEPTED.verdicts.index(one.verdict))
     lines = tuple(
         Line((one.topic, one.verdict, one.evidence, one.remedy), _TONES[one.verdict]) for one in topics
     )
     columns = (words("topic"), words("verdict"), words("what was seen"), words("what to do"))
-    return without_empty(Sheet("", "", columns, lines))
+    return without_empty(Table("", "", columns, lines))
 
 
 def count_words(found: Acceptance) -> str:

@@ -11,14 +11,14 @@ from steelyard.base.units import format_factor
 from steelyard.judges.compare.answer import FASTER, LITTLE, SAME, SLOWER
 from steelyard.judges.compare.verdicts import CaseVerdict, Verdicts
 from steelyard.judges.verdict import CANNOT_TELL, Judged
-from steelyard.render.sheet import (
+from steelyard.render.table import (
     BAD,
     DIM,
     NOTHING,
     PLAIN,
     WARN,
     Line,
-    Sheet,
+    Table,
     number,
     remark,
     without_empty,
@@ -42,7 +42,7 @@ def with_short_names(found: Verdicts) -> Verdicts:
     return replace(found, arms=tuple(names[arm] for arm in found.arms), points=points, ops=ops)
 
 
-def verdict_sheet(found: Verdicts, margin: float) -> Sheet:
+def verdict_table(found: Verdicts, margin: float) -> Table:
     """Make a line for each test case, and below the sizes of an op one for all of them."""
     several = len(found.arms) > 2
     lines = []
@@ -52,7 +52,7 @@ def verdict_sheet(found: Verdicts, margin: float) -> Sheet:
         lines += [_line(one, several, margin, found.precision) for one in (*mine, *whole)]
     said = (words("op"), words("test case"), *([words("rival")] if several else []))
     columns = (*said, number("bytes"), number("ratio", True))
-    sheet = Sheet(
+    table = Table(
         f"{' and '.join(found.arms[1:])} against {found.arms[0]}",
         interval_words(found.level, found.quantile),
         (*columns, number("from"), number("to"), words("verdict"), remark()),
@@ -60,7 +60,7 @@ def verdict_sheet(found: Verdicts, margin: float) -> Sheet:
         _notes(found),
         grouped=1,
     )
-    return without_empty(sheet)
+    return without_empty(table)
 
 
 def interval_words(level: float, quantile: float | None = None) -> str:

@@ -14,22 +14,22 @@ from steelyard.judges.guidelines.verdicts import (
     case_words,
 )
 from steelyard.judges.verdict import CANNOT_TELL, Judged
-from steelyard.render.sheet import BAD, DIM, NOTHING, PLAIN, Line, Sheet, number, remark, without_empty, words
+from steelyard.render.table import BAD, DIM, NOTHING, PLAIN, Line, Table, number, remark, without_empty, words
 from steelyard.rows.words import ratio_span
 
 _TONES = {VIOLATED: BAD, HOLDS: PLAIN, CANNOT_TELL: DIM}
 _NAMED = 3  # items in a sentence; the rest is counted
 
 
-def guideline_sheets(found: CheckedGuidelines) -> Iterator[Sheet]:
+def guideline_tables(found: CheckedGuidelines) -> Iterator[Table]:
     """Make a table of what is violated, a line for each case; then one of all guidelines."""
     if any(one.verdict == VIOLATED for one in found.points):
         worst = [one for one in found.points if one.verdict == VIOLATED]
-        yield case_sheet("violated guidelines", found, worst)
+        yield case_table("violated guidelines", found, worst)
     yield _summary(found)
 
 
-def case_sheet(title: str, found: CheckedGuidelines, points: Sequence[GuidelineVerdict]) -> Sheet:
+def case_table(title: str, found: CheckedGuidelines, points: Sequence[GuidelineVerdict]) -> Table:
     """Make a table of cases with their ratios: the largest first within each guideline."""
     several = len({one.verdict for one in points}) > 1
     verdict = (words("verdict"),) if several else ()
@@ -51,10 +51,10 @@ def case_sheet(title: str, found: CheckedGuidelines, points: Sequence[GuidelineV
     ]
     level = f"{100 * (1 - found.false_alarm):g} %"
     explained = f"time of the left side over that of the right, with simultaneous {level} bounds"
-    return without_empty(Sheet(title, explained, columns, tuple(lines), grouped=1))
+    return without_empty(Table(title, explained, columns, tuple(lines), grouped=1))
 
 
-def _summary(found: CheckedGuidelines) -> Sheet:
+def _summary(found: CheckedGuidelines) -> Table:
     columns = (words("guideline"), number("cases"), number("violated", True), number("hold"))
     lines = []
     for name in dict.fromkeys(one.words for one in found.points):
@@ -67,7 +67,7 @@ def _summary(found: CheckedGuidelines) -> Sheet:
     ranks = sorted({one.ranks for one in found.points})
     on = f"{joined(map(str, ranks))} {plural('rank', ranks[-1])}"
     title = f"guidelines of {mpis}, {on}" if mpis else f"guidelines, {on}"
-    return Sheet(title, "", (*columns, number("cannot tell")), tuple(lines), _notes(found))
+    return Table(title, "", (*columns, number("cannot tell")), tuple(lines), _notes(found))
 
 
 def _notes(found: CheckedGuidelines) -> tuple[str, ...]:

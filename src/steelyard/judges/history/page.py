@@ -10,7 +10,7 @@ import jinja2
 from steelyard import __version__
 from steelyard.judges.compare.answer import SAME
 from steelyard.judges.history.pictures import nights_chart
-from steelyard.judges.history.tables import check_sentences, check_sheet
+from steelyard.judges.history.tables import check_sentences, check_table
 from steelyard.judges.history.verdicts import Checked, Series
 from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.render.chart import Chart
@@ -29,7 +29,7 @@ def check_page(found: Checked, series: Sequence[Series], margin: float) -> str:
     return environment.from_string(source).render(
         version=__version__,
         found=found,
-        sheet=check_sheet(found, margin),
+        table=check_table(found, margin),
         sentences=check_sentences(found),
         changed=_charts(found, changed),
         others=_charts(found, others),

@@ -10,14 +10,14 @@ from steelyard.judges.compare.answer import FASTER, LITTLE, SAME, SLOWER
 from steelyard.judges.compare.tables import interval_words, zero_notes
 from steelyard.judges.history.verdicts import SUSPECT, Checked, LevelChange, NightVerdict, SettingChange
 from steelyard.judges.verdict import CANNOT_TELL
-from steelyard.render.sheet import (
+from steelyard.render.table import (
     BAD,
     DIM,
     NOTHING,
     PLAIN,
     WARN,
     Line,
-    Sheet,
+    Table,
     number,
     remark,
     without_empty,
@@ -32,7 +32,7 @@ _LONGEST = 60  # letters of a setting's value: longer ones are cut
 _NAMED = 3  # folders, settings or sizes in a sentence; the rest is counted
 
 
-def check_sheet(found: Checked, margin: float) -> Sheet:
+def check_table(found: Checked, margin: float) -> Table:
     """Make a line for each test case, and below the test cases of an op one for all of them."""
     lines = []
     for op in dict.fromkeys(one.op for one in found.points):
@@ -47,7 +47,7 @@ def check_sheet(found: Checked, margin: float) -> Sheet:
         number("to"),
     )
     first, last = found.nights[0].name, found.nights[-2].name
-    sheet = Sheet(
+    table = Table(
         f"{found.tonight} against {len(found.nights) - 1} nights, {first} to {last}",
         interval_words(found.level, found.quantile),
         (*columns, words("verdict"), remark()),
@@ -55,7 +55,7 @@ def check_sheet(found: Checked, margin: float) -> Sheet:
         tuple(_notes(found)),
         grouped=1,
     )
-    return without_empty(sheet) if all(not one.label for one in found.points) else sheet
+    return without_empty(table) if all(not one.label for one in found.points) else table
 
 
 def _line(one: NightVerdict, margin: float) -> Line:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flat_rows import flat_row
-from steelyard.export.like_table import like_sheets
+from steelyard.export.like_table import like_tables
 from steelyard.export.suite_tests import Theirs
 from steelyard.results.row import Row
 
@@ -30,8 +30,8 @@ def _row(op: str, size: int, **more: Any) -> Row:
 
 
 def _cells(test: Theirs, *rows: Row) -> tuple[list[str], list[tuple[str, ...]]]:
-    (sheet,) = like_sheets([test], rows)
-    return [column.name for column in sheet.columns], [line.cells for line in sheet.lines]
+    (table,) = like_tables([test], rows)
+    return [column.name for column in table.columns], [line.cells for line in table.lines]
 
 
 _OSU, _IMB = "OSU Micro-Benchmarks", "Intel MPI Benchmarks"
@@ -76,7 +76,7 @@ def test_only_rows_of_the_test_that_were_measured_are_in_it() -> None:
 
 def test_a_suite_whose_columns_are_not_known_has_no_table() -> None:
     row = _row("mpi.pingpong", 1, mean=1.0)
-    assert list(like_sheets([Theirs("SKaMPI", "Pingpong_Send_Recv", "mpi.pingpong", {})], [row])) == []
+    assert list(like_tables([Theirs("SKaMPI", "Pingpong_Send_Recv", "mpi.pingpong", {})], [row])) == []
 
 
 def test_a_pattern_is_told_as_its_test_prints_it() -> None:

@@ -12,7 +12,7 @@ from record_lines import unsealed
 from steelyard.records.parts import Library
 from steelyard.records.read import read_folder
 from steelyard.report import write_report
-from steelyard.report.provenance import provenance_sheet
+from steelyard.report.provenance import provenance_table
 
 
 def _with(folder: Path, **settings: object) -> None:
@@ -32,8 +32,8 @@ def test_settings_and_libraries_are_in_the_report(tmp_path: Path) -> None:
     ]
     mpi = {"library": "x", "cvars": {"EAGER": 4096, "BTL": ""}}
     _with(tmp_path, environment={"UCX_TLS": "tcp\x1b[2J"}, libraries=msgspec.to_builtins(libraries), mpi=mpi)
-    sheet = provenance_sheet(read_folder(tmp_path))
-    assert [line.cells for line in sheet.lines] == [
+    table = provenance_table(read_folder(tmp_path))
+    assert [line.cells for line in table.lines] == [
         ("mpich-4.0.2", "MPI", "BTL", "empty"),
         ("mpich-4.0.2", "MPI", "EAGER", "4096"),
         ("mpich-4.0.2", "environment", "UCX_TLS", "tcp\\x1b[2J"),

@@ -7,13 +7,13 @@ from pathlib import Path
 import msgspec
 
 from make_records import FakePoint, steady, write_folder
-from steelyard.analyses.hangs.tables import hang_sheets
+from steelyard.analyses.hangs.tables import hang_tables
 from steelyard.analyses.overview import read_rows
 from steelyard.export.exported import ExportedFolder
 from steelyard.export.formats import write_results
 from steelyard.records.parts import StuckRank
 from steelyard.records.schema import End
-from steelyard.render.sheet import Line
+from steelyard.render.table import Line
 from steelyard.report import write_report
 from steelyard.results.row import Row
 from steelyard.results.rows import results
@@ -41,22 +41,22 @@ def _rows(tmp_path: Path, *where: StuckRank) -> tuple[Row, ...]:
 
 
 def test_ranks_at_one_place_are_one_line_and_the_odd_one_comes_first(tmp_path: Path) -> None:
-    (sheet,) = hang_sheets(_rows(tmp_path, *_WAITING, _ODD))
+    (table,) = hang_tables(_rows(tmp_path, *_WAITING, _ODD))
     name = "mpi.bcast 8 B"
-    assert sheet.lines == (
+    assert table.lines == (
         Line((name, "2", "63", "h1", "setup", "17", "functions not told")),
         Line((name, "2", "0-62", "h0 and h1", "samples", "17", "in poll < libmpi.so < MPI_Bcast")),
     )
 
 
 def test_of_many_places_the_last_ones_are_counted(tmp_path: Path) -> None:
-    (sheet,) = hang_sheets(_rows(tmp_path, *(_stuck(rank, (f"f{rank}",)) for rank in range(9))))
-    assert len(sheet.lines) == 5
-    assert sheet.lines[-1].cells[-3:] == ("4-8", "", "5 ranks at 5 other places")
+    (table,) = hang_tables(_rows(tmp_path, *(_stuck(rank, (f"f{rank}",)) for rank in range(9))))
+    assert len(table.lines) == 5
+    assert table.lines[-1].cells[-3:] == ("4-8", "", "5 ranks at 5 other places")
 
 
 def test_nothing_is_said_where_nothing_hung(tmp_path: Path) -> None:
-    assert hang_sheets(_rows(tmp_path)) == ()
+    assert hang_tables(_rows(tmp_path)) == ()
 
 
 def test_json_and_report_have_it_too(tmp_path: Path) -> None:

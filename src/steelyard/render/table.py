@@ -1,6 +1,6 @@
 """The model of a table for terminal, pipe and report: pure data, which knows none of them.
 
-    Sheet(
+    Table(
         "mpi.pingpong",
         "one way",
         (number("bytes"), number("time", strong=True), number("±"), remark()),
@@ -53,7 +53,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class Table:
     """A table. `explained`: the title in a sentence, or nothing; `notes` stand below, a sentence each.
 
     Lines of a group share their first `grouped` cells, which are shown once.
@@ -102,26 +102,26 @@ SIGNS = {
 }
 
 
-def with_signs(sheet: Sheet) -> Sheet:
+def with_signs(table: Table) -> Table:
     """Add a note for each sign in the cells."""
-    cells = [cell for line in sheet.lines for cell in line.cells]
+    cells = [cell for line in table.lines for cell in line.cells]
     told = tuple(words for sign, words in SIGNS.items() if any(sign in cell for cell in cells))
-    return replace(sheet, notes=(*sheet.notes, *told)) if told else sheet
+    return replace(table, notes=(*table.notes, *told)) if told else table
 
 
-def without_empty(sheet: Sheet) -> Sheet:
+def without_empty(table: Table) -> Table:
     """Remove columns that are empty in all lines; cells that span do not count."""
-    count = len(sheet.columns)
-    spans = any(len(line.cells) < count for line in sheet.lines)
+    count = len(table.columns)
+    spans = any(len(line.cells) < count for line in table.lines)
     kept = [
         i
-        for i, column in enumerate(sheet.columns)
-        if (spans and column.kind == REMARK) or any(_says(line, i, count) for line in sheet.lines)
+        for i, column in enumerate(table.columns)
+        if (spans and column.kind == REMARK) or any(_says(line, i, count) for line in table.lines)
     ]
-    columns = tuple(sheet.columns[i] for i in kept)
-    lines = tuple(Line(_kept(line, kept, count), line.tone) for line in sheet.lines)
-    grouped = sum(1 for i in kept if i < sheet.grouped)
-    return Sheet(sheet.title, sheet.explained, columns, lines, sheet.notes, grouped)
+    columns = tuple(table.columns[i] for i in kept)
+    lines = tuple(Line(_kept(line, kept, count), line.tone) for line in table.lines)
+    grouped = sum(1 for i in kept if i < table.grouped)
+    return Table(table.title, table.explained, columns, lines, table.notes, grouped)
 
 
 def _says(line: Line, i: int, count: int) -> bool:

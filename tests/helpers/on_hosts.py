@@ -15,7 +15,7 @@ from hosts import Hosts
 from points import mpi_or_skip
 from steelyard.base.errors import MeasurementError
 from steelyard.engines.build import mpi_engine
-from steelyard.engines.mpi import scripts_folder
+from steelyard.engines.installed import scripts_folder
 from steelyard.system.machine import read_machine
 from steelyard.system.process import Done, run
 

@@ -52,7 +52,7 @@ def toy(tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     shutil.copy(engine_folder() / "build.json", folder)
     monkeypatch.setattr(module, "engine_folder", lambda: folder)
     monkeypatch.setattr(module, "scripts_folder", lambda: tmp_path / "bin")
-    monkeypatch.setattr(module, "_installed_folder", lambda: tmp_path / "installed")
+    monkeypatch.setattr(module, "installed_engine", lambda: tmp_path / "installed")
     shutil.copytree(folder, tmp_path / "installed")
     (tmp_path / "installed" / "libraries.txt").write_text("libfabric\nucx\n")
     return folder

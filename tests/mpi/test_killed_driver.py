@@ -17,7 +17,8 @@ import pytest
 
 import campaign_tool
 from campaigns import Orphans, setup_of, watch_orphans
-from steelyard.engines.mpi import Mpi, scripts_folder
+from steelyard.engines.installed import scripts_folder
+from steelyard.engines.mpi import Mpi
 
 pytestmark = [pytest.mark.ours, pytest.mark.xdist_group("waits")]
 

@@ -13,7 +13,8 @@ import pytest
 from commands import FIXED
 from steelyard.base.diagnostic import Diagnostic
 from steelyard.diagnostics.results import diagnostics
-from steelyard.engines.mpi import Mpi, scripts_folder
+from steelyard.engines.installed import scripts_folder
+from steelyard.engines.mpi import Mpi
 from steelyard.results.load import load
 from steelyard.results.row import Row
 from steelyard.results.rows import rows_of

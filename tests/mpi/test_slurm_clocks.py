@@ -12,7 +12,8 @@ import pytest
 import hosts as beds
 import slurm as testbed
 from steelyard.base.errors import InputError
-from steelyard.engines.mpi import choose_mpi, scripts_folder
+from steelyard.engines.installed import scripts_folder
+from steelyard.engines.mpi import choose_mpi
 from steelyard.records.read import read_folder
 from steelyard.system.machine import read_machine
 

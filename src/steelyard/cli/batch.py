@@ -45,7 +45,7 @@ from steelyard.cli.show import (
     tell_diagnostics,
     their_tests,
 )
-from steelyard.engines.mpi import scripts_folder
+from steelyard.engines.installed import scripts_folder
 from steelyard.launch.batch_systems import BATCH_SYSTEMS, BatchSystem
 from steelyard.plan.plan import Plan
 from steelyard.plan.resolve import resolve

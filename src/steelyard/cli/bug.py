@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import os
-import platform
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
 from pathlib import Path
 
-import steelyard
 from steelyard.base.errors import SteelyardError
 from steelyard.base.printable import shortened
 from steelyard.base.secret import masked_text, masked_words
 from steelyard.engines.cache import cache_folder
+from steelyard.session.bug_report import BUG_FILES, program_lines
 from steelyard.session.kept import results_folder_of
 
 BUG_CODE = os.EX_SOFTWARE  # 70: not 1, which Python ends with, because 1 is a verdict
-_PACKAGES = ("typer", "msgspec", "numpy", "scipy", "rich", "jinja2", "polars", "matplotlib")
 _LONGEST = 200  # letters of an exception's message in a sentence
 
 
@@ -41,19 +37,12 @@ def bug_sentence(error: BaseException) -> str:
 def bug_report(error: BaseException) -> str:
     """Write what its authors need: versions, the command and the traceback, without secrets."""
     lines = [
-        f"steelyard {steelyard.__version__}, Python {platform.python_version()}, {platform.platform()}",
-        ", ".join(f"{name} {version}" for name, version in _versions()),
+        *program_lines(),
         f"command: {' '.join(('steelyard', *masked_words(sys.argv[1:])))}",
         "",
         masked_text("".join(traceback.format_exception(error))),
     ]
     return "\n".join(lines)
-
-
-def _versions() -> Iterator[tuple[str, str]]:
-    for name in _PACKAGES:
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            yield name, importlib.metadata.version(name)
 
 
 def _kept(report: str, folder: Path | None) -> str | None:
@@ -64,7 +53,8 @@ def _kept(report: str, folder: Path | None) -> str | None:
         with contextlib.suppress(OSError, SteelyardError):
             if (there := place()) is None or not os.path.isdir(there):  # noqa: PTH112
                 continue
-            handle, name = tempfile.mkstemp(prefix="steelyard-bug-", suffix=".txt", dir=there)
+            begin, end = BUG_FILES
+            handle, name = tempfile.mkstemp(prefix=begin, suffix=end, dir=there)
             try:
                 with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
                     file.write(report)

@@ -1,4 +1,4 @@
-"""Nothing that a results folder names is started unasked."""
+"""What is not done unasked, such as to start what a results folder names."""
 
 from __future__ import annotations
 
@@ -27,9 +27,19 @@ def ask_to_start(folder: Path, lines: Iterable[str], yes: bool) -> None:
         tell(f"  {masked_line(line)}")
     if yes:
         return
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not can_be_asked():
         raise InputError(f"nothing of '{name}' was started; if you trust these lines, add --yes")
-    sys.stderr.write("Start it? [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    if not agrees("Start it?"):
         raise InputError("nothing was started")
+
+
+def can_be_asked() -> bool:
+    """Is there a terminal to ask?"""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def agrees(question: str) -> bool:
+    """Ask on the terminal; only a yes is one."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

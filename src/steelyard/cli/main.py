@@ -56,6 +56,9 @@ _COMMANDS = {
     "rerun": Command(
         "diff", "RerunOptions", "rerun", "measure a campaign again, as it was planned", measures=True
     ),
+    "bug-report": Command(
+        "bug_report", "BugReportOptions", "bug_report", "what helps to find a bug, shown before it is written"
+    ),
     "op-header": Command(
         "op_header", "NoOptions", "say_header", "the folder of steelyard/op.h, for operations of your own"
     ),

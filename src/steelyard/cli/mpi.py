@@ -10,13 +10,15 @@ import typer
 from steelyard.cli.console import say, say_json, tell
 from steelyard.cli.options import JsonOnly
 from steelyard.engines.build import mpi_engine
-from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
+from steelyard.engines.mpi import choose_mpi, find_mpis
 from steelyard.engines.shmem import choose_shmem, find_shmems, names_shmem
 from steelyard.records.command_line import installing
 
 
 def list_mpis(options: JsonOnly) -> None:
     """List the MPI implementations found, the default first; then OpenSHMEM libraries."""
+    from steelyard.diagnostics.machine.installation import mpi_line
+
     mpis = (*find_mpis(), *find_shmems())
     if options.json:
         say_json({"mpis": mpis})
@@ -25,12 +27,6 @@ def list_mpis(options: JsonOnly) -> None:
         say(mpi_line(mpi))
     if not mpis:
         say(f"none; type: {installing('mpi')}, or load your system's MPI module")
-
-
-def mpi_line(mpi: Mpi) -> str:
-    """Describe an MPI in a line: its name, its path, and the compiler for engines."""
-    compiler = mpi.mpicc or ("the embedded engine fits" if mpi.abi else "no mpicc")
-    return f"{mpi.name} ({mpi.origin}): {mpi.mpiexec}, {compiler}"
 
 
 @dataclass(frozen=True)

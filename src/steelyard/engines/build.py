@@ -15,7 +15,6 @@ import platform
 import re
 import shlex
 import shutil
-import sysconfig
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -31,7 +30,8 @@ from steelyard.engines.cache import cache_folder, digest_file, digest_of, is_who
 from steelyard.engines.compile import Kind, build_commands, build_engine, build_seconds, read_build
 from steelyard.engines.description import Description, load_words
 from steelyard.engines.headers import Header, headers_found
-from steelyard.engines.mpi import Mpi, mpi_environment, scripts_folder
+from steelyard.engines.installed import installed_engine, scripts_folder
+from steelyard.engines.mpi import Mpi, mpi_environment
 from steelyard.engines.why_not import no_compiler, no_wrapper
 from steelyard.system.process import run
 
@@ -193,12 +193,12 @@ def _prebuilt(kind: Kind, can_build: bool = True) -> Path | None:
         return None
     if can_build and _has_compiler() and _headers(os.environ).keys() - _prebuilt_libraries():
         return None
-    return path if _sources_of(engine_folder()) == _sources_of(_installed_folder()) else None
+    return path if _sources_of(engine_folder()) == _sources_of(installed_engine()) else None
 
 
 def _prebuilt_common(compiler: Sequence[str]) -> Path | None:
     """Find the common part of engines, if this compiler compiled it at installation."""
-    path = _installed_folder() / "common.o"
+    path = installed_engine() / "common.o"
     if len(compiler) > 1 or not path.is_file() or _prebuilt("solo") is None:
         return None
     by = path.with_suffix(".txt").read_text(errors="replace")
@@ -207,16 +207,12 @@ def _prebuilt_common(compiler: Sequence[str]) -> Path | None:
 
 def _prebuilt_libraries() -> set[str]:
     """List the libraries whose headers were there at installation."""
-    file = _installed_folder() / "libraries.txt"
+    file = installed_engine() / "libraries.txt"
     return set(file.read_text().split()) if file.is_file() else set()
 
 
 def _headers(environment: Mapping[str, str]) -> dict[str, Header]:
     return headers_found(read_build(engine_folder()).libraries, environment)
-
-
-def _installed_folder() -> Path:
-    return Path(sysconfig.get_path("platlib"), "steelyard", "_engine")
 
 
 def _version(compiler: str, environment: dict[str, str]) -> str:

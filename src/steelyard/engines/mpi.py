@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import sys
-import sysconfig
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +23,7 @@ import msgspec
 from steelyard.base.errors import ExhaustedError, InputError, MeasurementError
 from steelyard.base.still import Tell, telling_still
 from steelyard.engines.cache import cache_folder, kept_folder, locked_for
+from steelyard.engines.installed import scripts_folder
 from steelyard.records.command_line import installing
 from steelyard.system.modules import load_modules, module_names
 from steelyard.system.process import run
@@ -69,12 +69,6 @@ class Mpi(msgspec.Struct, frozen=True):
     origin: str  # path, debian, embedded (the wheel in this environment), cache, given, module
     modules: tuple[str, ...] = ()  # loaded for all that it does
     kind: Literal["mpi", "shmem"] = "mpi"  # of the engines that run with it
-
-
-@functools.cache
-def scripts_folder() -> Path:
-    """Find the folder of this environment's commands, with the engines built at installation."""
-    return Path(sysconfig.get_path("scripts"))
 
 
 def find_mpis() -> tuple[Mpi, ...]:

@@ -19,7 +19,7 @@ from steelyard.campaign.run import run_campaign
 from steelyard.campaign.stage import stage_engines
 from steelyard.campaign.started import check_settings_here, remember
 from steelyard.engines.hidden import hidden_mpi
-from steelyard.engines.mpi import scripts_folder
+from steelyard.engines.installed import scripts_folder
 from steelyard.plan.arms import with_arms
 from steelyard.plan.plan import Plan, budget_seconds
 from steelyard.plan.resolve import resolve

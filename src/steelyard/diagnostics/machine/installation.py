@@ -12,9 +12,9 @@ from steelyard.base.plural import counted
 from steelyard.base.units import format_memory
 from steelyard.diagnostics.machine.snapshot import MachineSnapshot
 from steelyard.engines.hidden import hidden_mpi
-from steelyard.engines.mpi import scripts_folder
+from steelyard.engines.installed import scripts_folder
+from steelyard.engines.mpi import Mpi
 from steelyard.records.command_line import installing
-from steelyard.system.machine import Machine
 
 _COARSE_TICK_NS = 5  # ticks of such steps show in single timings
 
@@ -24,8 +24,9 @@ def default_clock(clocks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | No
     return next((clock for clock in clocks if clock["default"]), None)
 
 
-def machine_lines(machine: Machine, clocks: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Describe the machine: pairs of a heading and a line."""
+def machine_lines(snapshot: MachineSnapshot) -> list[tuple[str, str]]:
+    """Describe the machine and its libraries: pairs of a heading and a line."""
+    machine = snapshot.machine
     caches = ", ".join(
         f"L{cache.level} {cache.type.lower()} {cache.instances} x {format_memory(cache.bytes)}"
         for cache in machine.caches
@@ -40,8 +41,16 @@ def machine_lines(machine: Machine, clocks: Sequence[Mapping[str, Any]]) -> list
         ("memory", format_memory(machine.memory_bytes)),
         ("load", ", ".join(f"{load:.2f}" for load in machine.load)),
     ]
-    lines += [("clock", _clock_words(clock)) for clock in clocks if clock["available"]]
+    lines += [("clock", _clock_words(clock)) for clock in snapshot.clocks if clock["available"]]
+    lines += [("mpi", mpi_line(mpi)) for mpi in snapshot.mpis]
+    lines += [("shmem", mpi_line(shmem)) for shmem in snapshot.shmems]
     return lines
+
+
+def mpi_line(mpi: Mpi) -> str:
+    """Describe an MPI in a line: its name, its path, and the compiler for engines."""
+    compiler = mpi.mpicc or ("the embedded engine fits" if mpi.abi else "no mpicc")
+    return f"{mpi.name} ({mpi.origin}): {mpi.mpiexec}, {compiler}"
 
 
 def _clock_words(clock: Mapping[str, Any]) -> str:

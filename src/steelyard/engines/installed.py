@@ -1,0 +1,31 @@
+"""Where this package is installed: in an environment, below another prefix (PYTHONPATH), or in place."""
+
+from __future__ import annotations
+
+import functools
+import sysconfig
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def installed_engine(package: Path = _PACKAGE) -> Path:
+    """Find the folder with the sources of the engines that were built at installation.
+
+    It is in the package, but for an installation in place, whose package is the checkout.
+    """
+    own = package / "_engine"
+    return own if own.is_dir() else Path(sysconfig.get_path("platlib"), "steelyard", "_engine")
+
+
+@functools.cache
+def scripts_folder(package: Path = _PACKAGE) -> Path:
+    """Find the folder of the commands that came with this package, with its engines.
+
+    Module systems, Spack and EasyBuild install below a prefix that is not Python's.
+    """
+    if (package / "_engine").is_dir():
+        for prefix in package.parents:
+            if (prefix / "bin" / "steelyard-solo").is_file():
+                return prefix / "bin"
+    return Path(sysconfig.get_path("scripts"))

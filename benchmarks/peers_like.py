@@ -1,45 +1,52 @@
 """Each default row of --like beside the original: the same MPI and cores, by turns, launch after launch.
 
-    python benchmarks/peers_like.py --osu DIR --imb DIR [--mpi NAME] [-n 2] [--launches 10] [--only 'osu_a*']
+    python benchmarks/peers_like.py --osu DIR --imb DIR [--mpi NAME] [-n 2] [--launches 10]
+        [--only osu_bw,'osu_a*'] [--ours=--method=library-barrier] [--theirs='-c'] [--record FILE]
 
 DIR is where a user built or installed the suite for that MPI; programs are looked for below it by their
 names, and nothing is built here. Steelyard prints the text of the original (--to osu-plain, --to imb), so one
 reader reads both: a mean. A line has the medians over launches, and the median of the ratios of launches that
 are neighbours, with its interval. A ratio far from 1 says that the two do not measure the same, or not in the
-same way: docs/reference/like.md and docs/results/large-messages.md have what is known to differ.
+same way. `--ours` and `--theirs` give either side further options, to show by which way they agree.
+
+FILE keeps each line as JSON. What is measured again takes the place of what it measured before, so a part
+can be renewed; benchmarks/peers_page.py makes docs/results/peers.md of docs/results/peers.jsonl.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import fnmatch
 import os
 import random
 import re
-import statistics
+import shlex
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.base.units import format_bytes, parse_sizes
+from peers_record import Compared, Place, Way, compare, read_record, renewed, write_record
+
+from steelyard import __version__
+from steelyard.base.units import parse_sizes
 from steelyard.engines.build import mpi_engine
 from steelyard.engines.mpi import choose_mpi, scripts_folder
 from steelyard.export.suite_tests import IMB, OSU
 from steelyard.launch.command import plan_launch
 from steelyard.launch.request import LaunchRequest
 from steelyard.plan.suites import SUITES, Like
-from steelyard.stats import launch_interval
 from steelyard.system.machine import read_machine
 from steelyard.system.process import run
 
 SECONDS = 600.0  # more than any of these commands takes
 NO_SIZE = 0
-_AS_MANY = ("--rule", "fixed", "--param", "count=1000")  # samples, as theirs: as many rare stalls in a mean
-_LEAST = 2  # launches of which an interval can be made
+# Samples: theirs of 64 KiB and more are 20 to 1000. A mean over as long a time meets as many rare stalls.
+_AS_MANY = ("--rule", "fixed", "--param", "count=100")
 _WORDS = ("Pass", "passed", "Fail")  # that stand among the numbers: sums of MPI_CHAR fail in the original
 _PRINTED = ("IMB-MPI1", "IMB-NBC", "IMB-MPI4")
-
+_VERSION = re.compile(r"^# (OSU) .* v([\d.]+)|MPI Benchmarks ([\d.]+\d)", re.MULTILINE)
 
 _Table = Mapping[int, float]  # size -> number
 
@@ -94,21 +101,26 @@ def peers_of(osu: Path | None, imb: Path | None) -> Iterator[Peer]:
             yield Peer(row, (str(program), row.name), "imb", column)
 
 
-def lines_of(peer: Peer, ours: Sequence[_Table], theirs: Sequence[_Table], said: str = "") -> Iterator[str]:
-    """A row of a table for each size that both have: medians over launches, the ratio with its interval.
+def compared_of(
+    peer: Peer, ours: Sequence[_Table], theirs: Sequence[_Table], way: Way, place: Place
+) -> Iterator[Compared]:
+    """Compare each size that both have, launch by launch."""
+    for size in sorted({size for one in ours for size in one} & {size for one in theirs for size in one}):
+        both = [(a[size], b[size]) for a, b in zip(ours, theirs, strict=True) if a.get(size) and b.get(size)]
+        if both:
+            yield compare(peer.row.name, size if peer.row.bytes is not None else None, both, way, place)
 
-    `said` is what the original wrote on stderr: where it prints no number, its reason is there.
-    """
-    sizes = sorted({size for one in ours for size in one} & {size for one in theirs for size in one})
-    for size in sizes:
-        pairs = [(a[size], b[size]) for a, b in zip(ours, theirs, strict=True) if size in a and size in b]
-        here, there = (statistics.median(values) for values in zip(*pairs, strict=True))
-        told = format_bytes(size) if peer.row.bytes is not None else "-"
-        ratio = _ratio_words([a / b for a, b in pairs if b])
-        yield f"| {peer.row.name} | {told} | {here:.2f} | {there:.2f} | {ratio} |"
-    if not sizes:
-        why = "no size in both" if any(theirs) else f"the original prints no number: {_reason(said)}"
-        yield f"| {peer.row.name} | {why} | | | |"
+
+def nothing_line(peer: Peer, theirs: Sequence[_Table], said: str) -> str:
+    """The line of a test that has no size in both; `said` is what the original wrote on stderr."""
+    why = "no size in both" if any(theirs) else f"the original prints no number: {_reason(said)}"
+    return f"| {peer.row.name} | {why} | | | |"
+
+
+def version_of(text: str) -> str:
+    """The suite and the version that its text names: `OSU 7.4`, `IMB 2021.10`; else nothing."""
+    found = _VERSION.search(text)
+    return "" if found is None else f"OSU {found[2]}" if found[1] else f"IMB {found[3]}"
 
 
 def _reason(said: str) -> str:
@@ -117,14 +129,6 @@ def _reason(said: str) -> str:
     errors = (line for line in lines if re.search("error", line, re.IGNORECASE))
     line = next(errors, lines[0] if lines else "no word why")
     return re.sub(r"^\[\S+:\d+\] ", "", line).replace("|", "/")
-
-
-def _ratio_words(ratios: Sequence[float]) -> str:
-    """The median and its interval; of one pair the ratio alone."""
-    if len(ratios) < _LEAST:
-        return " ".join(f"{ratio:.3f}" for ratio in ratios) or "-"
-    of = launch_interval(ratios)
-    return f"{of.value:.3f} [{of.low:.3f}, {of.high:.3f}]"
 
 
 def measure_ours(
@@ -140,24 +144,38 @@ def measure_ours(
     return table_of(done.out, peer.column, peer.row.bytes is not None)
 
 
-def main() -> None:
-    """Print the table."""
+def parse_options() -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--osu", type=Path, help="a folder with osu_latency somewhere below it")
     parser.add_argument("--imb", type=Path, help="a folder with IMB-MPI1 somewhere below it")
     parser.add_argument("--mpi", default=None)
     parser.add_argument("-n", type=int, default=2)
     parser.add_argument("--launches", type=int, default=10)
-    parser.add_argument("--only", default="*", help="a pattern of names")
+    parser.add_argument("--only", default="*", help="names or patterns, with commas")
     parser.add_argument("--bytes", default=None, help="of ours, such as 8,1Ki,1Mi; default: the original's")
+    parser.add_argument("--ours", default="", help="further options of ours, in quotes")
+    parser.add_argument("--theirs", default="", help="further options of the original, in quotes")
+    parser.add_argument("--record", type=Path, help="a file that keeps each line")
     given = parser.parse_args()
-    peers = [one for one in peers_of(given.osu, given.imb) if fnmatch.fnmatchcase(one.row.name, given.only)]
-    if not peers:
-        raise SystemExit("no original was found; give --osu or --imb a folder that has their programs")
     if given.bytes:
         parse_sizes(given.bytes)
-    mpi = choose_mpi(given.mpi)
-    launch = plan_launch(mpi_engine(mpi), read_machine(), LaunchRequest(given.n))
+    return given
+
+
+def main() -> None:
+    """Print the table."""
+    given = parse_options()
+    chosen = given.only.split(",")
+    peers = [
+        one
+        for one in peers_of(given.osu, given.imb)
+        if any(fnmatch.fnmatchcase(one.row.name, pattern) for pattern in chosen)
+    ]
+    if not peers:
+        raise SystemExit("no original was found; give --osu or --imb a folder that has their programs")
+    mpi, machine, way = choose_mpi(given.mpi), read_machine(), Way(given.ours, given.theirs)
+    launch = plan_launch(mpi_engine(mpi), machine, LaunchRequest(given.n))
     environment = {**os.environ, **launch.environment}
     alone = {"imb": ("-npmin", str(given.n))}  # not on fewer ranks first
     print(f"{mpi.name}, {given.n} ranks, {given.launches} launches; the numbers of the text: us, or MB/s")
@@ -165,20 +183,21 @@ def main() -> None:
     for peer in peers:
         ours: list[dict[int, float]] = []
         theirs: list[dict[int, float]] = []
-        said = ""
+        command = [*launch.argv_prefix, *peer.words, *alone.get(peer.to, ()), *shlex.split(way.theirs)]
         for _ in range(given.launches):
             for is_ours in random.sample((True, False), 2):
                 if is_ours:
-                    ours.append(measure_ours(peer, mpi.name, given.n, given.bytes))
+                    ours.append(measure_ours(peer, mpi.name, given.n, given.bytes, shlex.split(way.ours)))
                     continue
-                done = run(
-                    [*launch.argv_prefix, *peer.words, *alone.get(peer.to, ())],
-                    env=environment,
-                    timeout=SECONDS,
-                )
+                done = run(command, env=environment, timeout=SECONDS)
                 theirs.append(table_of(done.out, peer.column, peer.row.bytes is not None))
-                said = done.err
-        print("\n".join(lines_of(peer, ours, theirs, said)), flush=True)
+        cores = f"{machine.cpu_model}, {len(machine.cores)} cores"
+        today = datetime.datetime.now(datetime.UTC).date().isoformat()
+        place = Place(version_of(done.out), mpi.name, given.n, cores, today, __version__)
+        found = list(compared_of(peer, ours, theirs, way, place))
+        print("\n".join(one.line for one in found) or nothing_line(peer, theirs, done.err), flush=True)
+        if given.record is not None:
+            write_record(given.record, renewed(read_record(given.record), found))
 
 
 if __name__ == "__main__":

@@ -225,6 +225,12 @@ def test_a_curve_says_what_would_tell_its_start(
     assert ("--bytes 0 would tell" in log_table(models).lines[0].cells[-1]) is curved
 
 
+@pytest.mark.parametrize("launches", [1, 2])
+def test_lines_of_one_launch_are_no_claim(launches: int) -> None:
+    rows = [replace(one, launches=one.launches[:launches]) for one in pingpongs("a", 1.0)]
+    assert len(message_tables(log_models(rows))) == launches - 1
+
+
 def test_two_sittings_know_little_of_the_next() -> None:
     """The last three of seven launches are of another day: little is known of a third."""
     second, day = 10**9, 86_400 * 10**9

@@ -125,3 +125,4 @@ def test_a_latency_below_0_is_none_for_any_number_of_launches(launches: int) -> 
         assert (name in one.below) == (span is None)
         assert span is None or min(span.value, span.low or 0.0) >= 0
     assert one.below == (() if launches == 2 else ("latency",))  # two say little of where it ends
+    assert len(overhead_tables([one])) == (launches > 1)  # one has no interval, and is no claim

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from loaded import load_benchmark
 from scripts import script
 
+peers_record = load_benchmark("peers_record")
 peers_like = load_benchmark("peers_like")
 _OSU = """
 # OSU MPI Latency Test v7.4
@@ -56,20 +58,29 @@ def test_installed_programs_are_found_by_their_names_and_compared(tmp_path: Path
     assert found["Bcast"].words[1:] == ("Bcast",)
     assert "Ibcast_pure" not in found  # of a program that is not there
     assert list(peers_like.peers_of(None, None)) == []
-    (line,) = peers_like.lines_of(found["osu_latency"], [{8: 2.0}, {8: 4.0}], [{8: 1.0, 16: 1.0}] * 2)
-    assert line.startswith("| osu_latency | 8 B | 3.00 | 1.00 | ")
+
+
+def place(suite: str = "OSU 7.4") -> Any:
+    return peers_record.Place(suite, "openmpi-4.1.4", 2, "a processor, 2 cores", "2026-11-26", "0.1.0")
+
+
+def lines(peer: Any, ours: list[dict[int, float]], theirs: list[dict[int, float]]) -> list[str]:
+    found = peers_like.compared_of(peer, ours, theirs, peers_record.Way(), place())
+    return [one.line for one in found]
 
 
 def test_a_ratio_is_that_of_neighbours_with_its_interval(tmp_path: Path) -> None:
     script(tmp_path / "osu_latency", "")
     (peer,) = peers_like.peers_of(tmp_path, None)
+    (line,) = lines(peer, [{8: 2.0}, {8: 4.0}], [{8: 1.0, 16: 1.0}] * 2)
+    assert line.startswith("| osu_latency | 8 B | 3.00 | 1.00 | ")
     theirs = [{8: 1.0}, {8: 4.0}, {8: 2.0}]
-    (line,) = peers_like.lines_of(peer, [{8: 1.1}, {8: 4.4}, {8: 2.2}], theirs)
+    (line,) = lines(peer, [{8: 1.1}, {8: 4.4}, {8: 2.2}], theirs)
     assert line == "| osu_latency | 8 B | 2.20 | 2.00 | 1.100 [1.100, 1.100] |"
-    (line,) = peers_like.lines_of(peer, theirs[:1], theirs[:1])
+    (line,) = lines(peer, theirs[:1], theirs[:1])
     assert line == "| osu_latency | 8 B | 1.00 | 1.00 | 1.000 |"
-    (line,) = peers_like.lines_of(peer, [{}], [{8: 1.0}])
-    assert "no size in both" in line
+    assert lines(peer, [{}], [{8: 1.0}]) == []
+    assert "no size in both" in peers_like.nothing_line(peer, [{8: 1.0}], "")
 
 
 @pytest.mark.parametrize(
@@ -87,5 +98,34 @@ def test_a_ratio_is_that_of_neighbours_with_its_interval(tmp_path: Path) -> None
 def test_an_original_that_refuses_is_quoted(said: str, why: str, tmp_path: Path) -> None:
     script(tmp_path / "osu_bw_fan_in", "")
     (peer,) = peers_like.peers_of(tmp_path, None)
-    (line,) = peers_like.lines_of(peer, [{8: 1.0}], [{}], said)
+    line = peers_like.nothing_line(peer, [{}], said)
     assert line == f"| osu_bw_fan_in | the original prints no number: {why} | | | |"
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        (_OSU, "OSU 7.4"),
+        ("#    Intel(R) MPI Benchmarks 2021.10, MPI-1 part\n", "IMB 2021.10"),
+        ("8 1.0\n", ""),
+    ],
+)
+def test_the_version_is_that_of_the_text(text: str, version: str) -> None:
+    assert peers_like.version_of(text) == version
+
+
+def test_what_is_measured_again_takes_the_place_of_what_was(tmp_path: Path) -> None:
+    way, other = peers_record.Way(), peers_record.Way(ours="--method library-barrier")
+    before = [
+        peers_record.compare(test, size, [(3.0, 2.0)], way, place())
+        for test, size in (("osu_bcast", 8), ("osu_bcast", 64), ("osu_barrier", None))
+    ]
+    file = tmp_path / "peers.jsonl"
+    assert peers_record.read_record(file) == []
+    peers_record.write_record(file, before)
+    now = [
+        peers_record.compare("osu_bcast", 64, [(2.0, 2.0)], way, place()),
+        peers_record.compare("osu_bcast", 8, [(2.1, 2.0)], other, place()),
+    ]
+    peers_record.write_record(file, peers_record.renewed(peers_record.read_record(file), now))
+    assert peers_record.read_record(file) == [before[0], now[0], before[2], now[1]]

@@ -77,8 +77,12 @@ def size_of(row: Row, test: Theirs) -> int:
 
 
 def mean_us(row: Row, test: Theirs) -> float | None:
-    """Compute the mean of the ranks' own means; if only some ranks time an op, of these."""
-    ranks = rank_us(row, test, "avg")
+    """Compute the mean of the ranks' own means; if only some ranks time an op, of these.
+
+    A rank that answers times no whole round trip after a barrier, so a round trip that they halve is that of
+    the slowest rank.
+    """
+    ranks = rank_us(row, test, "max" if test.name in _HALVED else "avg")
     if ranks is not None and row.headline == "time":
         return ranks
     mean = row.get(Samples).mean

@@ -10,6 +10,7 @@ from steelyard.render.table import NOTHING, Table, number, plain_lines, remark, 
 from steelyard.stats import Interval
 
 LEAST_SIZES = 6  # of ping-pong, for a table of its own: fewer show no changes
+_LEAST_LAUNCHES = 2  # one has no interval, and its lines are no claim
 
 _NO_START = "L + 2 o cannot be seen beside s G"
 _CURVE = "perhaps a curve: --bytes 0 would tell L + 2 o"
@@ -17,8 +18,10 @@ _BEND = "no jump in most launches: a bend, or launches with several modes"
 
 
 def message_tables(found: Sequence[LogModel]) -> tuple[Table, ...]:
-    """Table the lines of MPIs whose ping-pong has six sizes or more."""
-    models = [model for model in found if len(model.sizes) >= LEAST_SIZES]
+    """Table the lines of MPIs whose ping-pong has six sizes or more, and two launches."""
+    models = [
+        model for model in found if len(model.sizes) >= LEAST_SIZES and len(model.launches) >= _LEAST_LAUNCHES
+    ]
     return (log_table(models),) if models else ()
 
 

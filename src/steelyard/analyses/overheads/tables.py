@@ -20,8 +20,9 @@ _SHORT = "the work is shorter than a message there and back: give more work_us"
 
 
 def overhead_tables(found: Sequence[Overheads]) -> tuple[Table, ...]:
-    """A line for each parameter of each size and MPI; none without trains of messages."""
-    lines = [(one.mpi or "", format_bytes(one.bytes), *cells) for one in found for cells in _cells(one)]
+    """A line for each parameter of each size and MPI; none without trains of messages, or of one launch."""
+    told = [one for one in found if not _is_bare(one)]
+    lines = [(one.mpi or "", format_bytes(one.bytes), *cells) for one in told for cells in _cells(one)]
     if not lines:
         return ()
     return (
@@ -40,6 +41,12 @@ def overhead_tables(found: Sequence[Overheads]) -> tuple[Table, ...]:
             grouped=2,
         ),
     )
+
+
+def _is_bare(one: Overheads) -> bool:
+    """Has no number an interval? So it is with one launch, whose numbers are no claim."""
+    spans = [span for span in (one.latency, one.send, one.receive, one.gap) if span is not None]
+    return bool(spans) and all(span.low is None for span in spans)
 
 
 def _cells(one: Overheads) -> Iterator[tuple[str, ...]]:
@@ -62,4 +69,4 @@ def _part_cells(span: Interval) -> tuple[str, str]:
     """A time and its interval; its upper bound if the interval begins at 0."""
     if span.low == 0 and span.high is not None:
         return f"≤ {format_time(span.high)}", NOTHING
-    return format_time(span.value), interval_words(span.low, span.high)
+    return format_time(span.value), interval_words(span.low, span.high, span.value)

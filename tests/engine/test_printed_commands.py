@@ -15,17 +15,12 @@ from typing import Any
 
 import pytest
 
-from advice import FOLDER, Advice, launches, named_by_tests, noted, places, raising, sources, types
+from advice import FOLDER, Advice, launches, named_by_tests, places, raising, sources, types
 from commands import FIXED, Said
 from scripts import script
 from steelyard.base.errors import InputError, StoppedError
 from steelyard.campaign import lock
-from steelyard.judges.accept import answers
-from steelyard.judges.accept import measurement as weighed
-from steelyard.judges.accept.criterion import Candidate
 from steelyard.records.campaign_file import read_campaign
-from steelyard.results.load import load
-from steelyard.results.rows import rows_of
 from steelyard.session import measure as rounds
 
 
@@ -39,23 +34,29 @@ def test_each_place_that_composes_a_command_has_a_test() -> None:
 @types("diagnostics/results/launches.py: one_launch", "diagnostics/results/launches.py: few_launches")
 def test_launches_are_added(advice: Advice) -> None:
     advice.measure()
-    one = noted("one-launch")
+    one = advice.reported("One launch")
     assert advice.steelyard("run", "--out", FOLDER, "--launches", "2").code == 0
-    few = noted("few-launches")
+    few = advice.reported("Few launches")
     assert advice.type("diagnostics/results/launches.py: few_launches", few).code == 0
     assert launches() == [10, 10]
     advice.type("diagnostics/results/launches.py: one_launch", one)
 
 
+def _words(said: Said) -> str:
+    """What stands on stdout, without its lines."""
+    return " ".join(said.out.replace("#", " ").split())
+
+
 @types("judges/accept/measurement.py: Weighed")
 def test_an_acceptance_has_more_launches(advice: Advice) -> None:
-    advice.measure()
-    seen = load(Path(FOLDER))
-    judged = weighed.Weighed(seen, rows_of(seen))
-    advice.type("judges/accept/measurement.py: Weighed", Said(0, judged.more_launches(), ""))
-    assert launches() == [10, 10]
-    other = Said(0, judged.measure_it(), "")
-    assert advice.type("judges/accept/measurement.py: Weighed", other, "accept", more="--help").code == 0
+    place = "judges/accept/measurement.py: Weighed"
+    assert advice.steelyard("run", "noise.fwq", *FIXED, "--out", FOLDER).code == 0
+    said = advice.steelyard("accept", FOLDER)
+    assert "One launch does not say what the next one loses. Give it more launches" in _words(said)
+    assert advice.type(place, said, "accept", more="--help").code == 0
+    assert advice.type(place, said).code == 0
+    assert launches() == [10]
+    assert "One launch does not say" not in _words(advice.steelyard("accept", FOLDER))
 
 
 @types("judges/accept/measurement.py: Weighed")
@@ -63,7 +64,7 @@ def test_what_is_left_for_an_acceptance_is_measured(advice: Advice) -> None:
     advice.measure("--launches", "5")
     next((Path(FOLDER) / "records").glob("*.jsonl")).unlink()
     said = advice.steelyard("accept", FOLDER)
-    words = " ".join(said.out.replace("#", " ").split())
+    words = _words(said)
     assert "2 of 10 measurements are left: the run was stopped" in words
     assert "To go on: steelyard run --out" in words
     assert advice.type("judges/accept/measurement.py: Weighed", said).code == 0
@@ -102,12 +103,14 @@ def test_what_was_lost_is_measured_again(advice: Advice) -> None:
     first, second, third = sorted((Path(FOLDER) / "records").glob("*.jsonl"))
     third.unlink()
     assert launches() == [2, 2]
-    advice.type("diagnostics/results/records.py: not_measured", noted("not-measured"))
+    advice.type(
+        "diagnostics/results/records.py: not_measured", advice.reported("Launches that were not measured")
+    )
     first.unlink()
     advice.type("diagnostics/results/records.py: missing", advice.steelyard("show", FOLDER))
     assert launches() == [3, 3]
     second.write_bytes(second.read_bytes()[:-9])  # of the record with which the launch ends
-    assert advice.type("diagnostics/results/records.py: cut", noted("cut-line")).code == 0
+    assert advice.type("diagnostics/results/records.py: cut", advice.reported("Cut records")).code == 0
     assert launches() == [3, 3]
 
 
@@ -116,7 +119,7 @@ def test_what_is_damaged_is_measured_again(advice: Advice) -> None:
     advice.measure()
     (path,) = (Path(FOLDER) / "records").glob("*.jsonl")
     path.write_text(path.read_text().replace('"count":2', '"count":3', 1))
-    assert advice.type("diagnostics/results/records.py: _again", noted("damaged")).code == 0
+    assert advice.type("diagnostics/results/records.py: _again", advice.reported("Damaged records")).code == 0
     assert launches() == [1, 1]
     assert "damaged" not in advice.steelyard("show", FOLDER).out
 
@@ -127,7 +130,7 @@ def test_a_launch_that_lost_no_number_is_measured_again_without_its_file(advice:
     (path,) = (Path(FOLDER) / "records").glob("*.jsonl")
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(line for line in lines if '"record":"watch"' not in line))
-    said = noted("damaged")
+    said = advice.reported("Damaged records")
     assert launches() == [1, 1]
     assert "their launches, once they are deleted" in said.out
     path.unlink()
@@ -165,13 +168,17 @@ def _failing_once(tmp_path: Path, words: str, code: int) -> str:
 
 @types("cli/run.py: finish", "judges/accept/answers.py: _found")
 def test_what_failed_is_measured_again(advice: Advice, tmp_path: Path) -> None:
-    said = advice.measure("--wrapper", _failing_once(tmp_path, "", 7), code=3)
-    seen = load(Path(FOLDER))
-    judged = answers._found(Candidate(weighed.Weighed(seen, rows_of(seen))), rows_of(seen))
-    assert launches() == [0, 0]
-    assert advice.type("cli/run.py: finish", said).code == 0
-    assert launches() == [1, 1]
-    assert advice.type("judges/accept/answers.py: _found", Said(0, judged.remedy, "")).code == 0
+    for place, words in (
+        ("cli/run.py: finish", ()),
+        ("judges/accept/answers.py: _found", ("accept", FOLDER)),
+    ):
+        said = advice.measure("--wrapper", _failing_once(tmp_path, "", 7), code=3)
+        assert launches() == [0, 0]
+        said = advice.steelyard(*words) if words else said
+        assert advice.type(place, said).code == 0
+        assert launches() == [1, 1]
+        shutil.rmtree(FOLDER)
+        (tmp_path / "tried").unlink()
 
 
 @types("campaign/run.py: _watch")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -9,40 +10,45 @@ import shlex
 import shutil
 import subprocess
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import msgspec
 import pytest
 
 from advice import FOLDER, Advice, launches, raising, types
-from commands import FIXED, Said
+from commands import FIXED
 from make_records import FakePoint, steady, write_folder
 from record_lines import unsealed
 from scripts import script
-from steelyard.base.errors import InputError
 from steelyard.campaign import batch as jobs
 from steelyard.cli import batch
 from steelyard.engines.mpi import find_mpis
-from steelyard.judges.accept import places, reference
-from steelyard.judges.accept.peer_groups import BETWEEN, LINK
-from steelyard.plan.like import find_like
 from steelyard.plan.suites import KERNELS
+from steelyard.records.campaign_file import Placement
 from steelyard.records.command_line import resumed
 from steelyard.results.rows import results
 
 _DAY_NS = 86_400 * 10**9
 
 
-@types("cli/diff.py: rerun", "judges/accept/reference.py: _remedy")
+@types("cli/diff.py: rerun")
 def test_two_folders_are_compared(advice: Advice) -> None:
     advice.measure("--launches", "2")
     said = advice.steelyard("rerun", FOLDER, "--out", "-again", "--yes")
     assert said.code == 0
     assert advice.type("cli/diff.py: rerun", said, "diff").code in (0, 1)
-    words = Said(0, reference._remedy(FOLDER, "-again"), "")
-    for verb in ("diff", "compare"):
-        assert advice.type("judges/accept/reference.py: _remedy", words, verb).code in (0, 1)
+
+
+@types("judges/accept/reference.py: _remedy")
+def test_a_machine_is_compared_with_its_reference(advice: Advice, tmp_path: Path) -> None:
+    """All takes twice as long as it did."""
+    for name, took_ns in ((FOLDER, 1e3), ("-now", 2e3)):
+        write_folder(tmp_path / name, [FakePoint("mpi.bcast", steady(took_ns))], launches=6)
+    said = advice.steelyard("accept", "--reference", FOLDER, "--", "-now")
+    assert said.code == 1
+    compared = advice.type("judges/accept/reference.py: _remedy", said, "compare")
+    assert (compared.code, "slower" in compared.out) == (1, True)
+    assert advice.type("judges/accept/reference.py: _remedy", said, "diff").code == 0
 
 
 @types("cli/run.py: measure_and_show")
@@ -174,10 +180,20 @@ def an_mpi() -> None:
 
 @pytest.mark.usefixtures("an_mpi")
 @types("judges/accept/places.py: _measured_alone")
-def test_a_slow_pair_is_measured_alone(advice: Advice) -> None:
-    """Without a machine on which a pair is slow."""
-    odd: Any = SimpleNamespace(name=f"0{BETWEEN}1", test=SimpleNamespace(kind=LINK))
-    said = Said(0, places._measured_alone(odd), "")
+def test_a_slow_pair_is_measured_alone(advice: Advice, tmp_path: Path) -> None:
+    """Results of a machine of which CPUs 0 and 1 are farther from each other than other pairs of four."""
+    pairs = itertools.combinations(range(4), 2)
+    points = [
+        FakePoint(
+            "mpi.pingpong",
+            steady(900.0 if pair == (0, 1) else 400.0, count=50),
+            placement=Placement(kind="shared-l3", cpus=pair, interrupts=()),
+        )
+        for pair in pairs
+    ]
+    write_folder(tmp_path / FOLDER, points, launches=6)
+    said = advice.steelyard("accept", FOLDER)
+    assert said.code == 1
     assert advice.type("judges/accept/places.py: _measured_alone", said, more="--dry-run").code == 0
 
 
@@ -193,9 +209,8 @@ def test_what_a_suite_would_print_is_measured(advice: Advice, tmp_path: Path) ->
 @types("plan/suites/__init__.py:")
 @pytest.mark.parametrize("word", KERNELS)
 def test_a_suite_of_kernels_is_run(advice: Advice, word: str) -> None:
-    with pytest.raises(InputError) as raised:
-        find_like(word)
-    said = Said(2, "", str(raised.value))
+    said = advice.steelyard("run", "--like", word)
+    assert said.code == 2
     advice.made["plan/suites/__init__.py:"] = list(KERNELS.values())  # made when it was imported
     assert advice.type("plan/suites/__init__.py:", said, more="--dry-run").code == 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import html
 import importlib
 import inspect
 import os
@@ -20,16 +21,17 @@ import pytest
 import steelyard
 from commands import FIXED, TWO_SAMPLES, Said, Steelyard
 from pages import ROOT
-from steelyard.diagnostics.results import diagnostics
 from steelyard.records import command_line
-from steelyard.results.load import load
-from steelyard.results.rows import results, rows_of
+from steelyard.results.rows import results
 
 PACKAGE = Path(steelyard.__file__).parent
 HOME = "records/command_line.py"
 _OF_CHECKS = "going_on"  # makes the remedies of checks, each below the name of its check
 _EVIDENCE = f"diagnostics/results/evidence.py: {_OF_CHECKS}"
 FOLDER = "my results"  # which a shell must quote
+_PAGE = "page.html"  # a report
+_FINDING = re.compile(r"<li class=\"(?:error|warning|note)\">.*?</li>", re.DOTALL)
+_TAG = re.compile("<[^>]*>")
 _OF_PIP = "installing"  # test_table.py holds what it says
 # Whatever the module offers that writes a command.
 COMPOSE = tuple(
@@ -112,6 +114,12 @@ class Advice:
         assert said.code == code, said.err
         return said
 
+    def reported(self, title: str) -> Said:
+        """What the report of the folder says of a finding; those that are notes stand there alone."""
+        assert self.steelyard("report", FOLDER, "-o", _PAGE).code == 0
+        (item,) = (one for one in _FINDING.findall(Path(_PAGE).read_text()) if f"{title}.<" in one)
+        return Said(0, html.unescape(_TAG.sub("", item)), "")
+
     def type(self, place: str, said: Said, verb: str = "run", more: str = "") -> Said:
         """Type the last command of a place as it was printed, and `more` behind it; it stands in what was
         `said`.
@@ -151,13 +159,6 @@ def _recorder(compose: Callable[..., str], path: str, made: dict[str, list[str]]
 def launches(folder: str = FOLDER) -> list[int]:
     """How many launches of each test case went well."""
     return [row.launch_count for row in results(Path(folder))]
-
-
-def noted(name: str) -> Said:
-    """The remedy of a check of the folder; the report alone shows those of notes."""
-    seen = load(Path(FOLDER))
-    (found,) = (one for one in diagnostics(seen, rows_of(seen)) if one.name == name)
-    return Said(0, found.remedy, "")
 
 
 def raising(error: BaseException | type[BaseException]) -> Callable[..., None]:

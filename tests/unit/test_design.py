@@ -105,6 +105,8 @@ def test_the_newest_results_of_this_machine_are_named(tmp_path: Path) -> None:
     _earlier(tmp_path / "few", launches=2)
     with pytest.raises(InputError, match="has no three launches of these ops"):
         needed(_PRECISE, _POINTS, out, tmp_path / "few")
+    with pytest.raises(InputError, match="scatter is for a precision or a difference to detect; give one"):
+        needed(_PLAN, _POINTS, out, tmp_path / "mine")
 
 
 def test_detect_plans_as_many_launches(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import socket
 import stat
@@ -50,6 +51,23 @@ def test_what_is_no_regular_file_is_not_read(
     with pytest.raises(InputError, match=r"in is not a regular file; move it away, or give another one"):
         read_regular(tmp_path / "in")
     assert read_text(tmp_path / "in") == ""
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even up to the limit: the sizes of files of holes are no limit of a disk."""
+    (tmp_path / "in").write_bytes(b"0123456789")
+    assert read_regular(tmp_path / "in", 10) == b"0123456789"
+    monkeypatch.setattr("steelyard.base.files.os.fdopen", _unread)
+    with pytest.raises(InputError, match="in has more than 9 bytes; give another one"):
+        read_regular(tmp_path / "in", 9)
+
+
+def _unread(descriptor: int, *_: object) -> io.BytesIO:
+    class Unread(io.FileIO):
+        def read(self, size: int | None = -1) -> bytes:
+            raise AssertionError("it is read")
+
+    return Unread(descriptor)  # type: ignore[return-value]
 
 
 def test_a_file_of_several_names_is_not_appended_to(tmp_path: Path) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import scipy.optimize
+import scipy.stats
 
 from commands import Steelyard, steelyard_of
 from make_records import BEGAN_NS, FakePoint, steady, write_folder
@@ -109,6 +112,46 @@ def test_what_is_no_file_is_not_read(
     for name in ("odd", "odd.toml"):
         make(here / name)
     _one_sentence(steelyard, command)
+
+
+# ---- huge files in a results folder ------------------------------------------------------------------------
+
+_HUGE = 5 << 30  # bytes, all of them a hole: such a file takes no room on a disk
+_ROOM = 300 << 20  # bytes of memory that a command may take more than this process has
+_READS_RESULTS = (
+    "show mine", "report mine", "plot mine --out x.svg", "export mine --to csv", "compare other mine",
+    "diff other mine", _NIGHTS.replace("night-4", "mine"), "accept mine", "accept other --reference mine",
+    "check guidelines mine", "run --out mine --dry-run",
+)  # fmt: skip
+
+
+@pytest.fixture
+def little_memory() -> Iterator[None]:
+    """At most `_ROOM` more than this process has with its libraries."""
+    assert {scipy.optimize, scipy.stats}  # which commands load
+    (pages, *_) = map(int, Path("/proc/self/statm").read_text().split())
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + _ROOM, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("command", _READS_RESULTS)
+@pytest.mark.parametrize(
+    "name", ["campaign.json", "records/l03-mpich-4.0.2-n2.jsonl", "records/l99-new.jsonl"]
+)
+def test_a_huge_file_in_a_results_folder_is_a_sentence(
+    here: Path, steelyard: Steelyard, name: str, command: str
+) -> None:
+    """Of records that are lost, the rest of the folder is shown."""
+    with (here / "mine" / name).open("ab") as file:
+        file.truncate(_HUGE)
+    said = steelyard(*command.split())
+    is_whole = name == "campaign.json"
+    assert said.code == 2 if is_whole else said.code in (0, 1, 2), said.err
+    assert not is_whole or re.fullmatch("steelyard: .*campaign.json has more than .*\n", said.err)
+    assert "memory" not in said.err
 
 
 # A link in a folder, and what is said of it; None: it is replaced, and what it leads to stays.

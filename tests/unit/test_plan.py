@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import msgspec
@@ -7,6 +8,7 @@ import pytest
 
 from described import described
 from few_ops import METHODS, MPI, RULES, SOLO
+from few_ops import op as few_op
 from steelyard.base.errors import InputError
 from steelyard.engines.description import ops_of
 from steelyard.plan.engine_needed import needs_mpi
@@ -303,10 +305,31 @@ def test_a_time_budget_is_a_duration() -> None:
         (Measure(ops=("mpi.*",)), True),
         (Measure(ops=("*.barrier",)), True),
         (Measure(ops=("self.*", "omp.b*")), False),
+        (Measure(ops=("self.empty",), ranks_per_host=1), False),
+        (Measure(ops=("self.empty",), ranks_per_host="1,2"), True),
     ],
 )
 def test_an_mpi_is_looked_for_only_where_it_is_needed(measure: Measure, needed: bool) -> None:
     assert needs_mpi(Plan(measure=(measure,)), described(SOLO, METHODS)) is needed
+
+
+@pytest.mark.parametrize("op", ["self.empty", "omp.barrier", "link.pair", "link.all", "mpi.bcast"])
+def test_an_mpi_is_looked_for_wherever_a_test_case_runs_with_one(op: str) -> None:
+    """However its ranks are told."""
+    links = [few_op("link.pair", "p2p", "8"), few_op("link.all", "collective", "8")]
+    solo = described([*SOLO, *links], METHODS, RULES)
+    ops = ops_of(solo, described([*MPI, *links], METHODS, RULES))
+    told = itertools.product((None, 1, 2, "1,2"), (None, 1, "2"), (None, 1, 2), (None, "solo", "mpi"))
+    planned = 0
+    for ranks, per_host, hosts, engine in told:
+        measure = Measure(ops=(op,), ranks=ranks, ranks_per_host=per_host, hosts=hosts, engine=engine)
+        try:
+            points = resolve(Plan(measure=(measure,)), ops, ("mpich-5.0.2",), cores=4)
+        except InputError:
+            continue  # no such test case
+        planned += 1
+        assert needs_mpi(Plan(measure=(measure,)), solo, 4) or not any(p.mpi for p in points), measure
+    assert planned > 5
 
 
 def test_the_document_of_a_plan_says_all_but_the_seed() -> None:

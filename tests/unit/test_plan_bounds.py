@@ -68,7 +68,8 @@ def _points(ops: str, params: dict[str, Any], **keys: Any) -> tuple[PlannedPoint
         ("mpi.graph", {"degree": 4.0, "topology": "random"}, {}, "degree=4 .*; choose from 1 to 3"),
         ("mpi.graph", {"topology": "random"}, {"ranks": 2}, "degree=2 .*; choose from 1 to 1"),
         ("mpi.pair", {"a": 4.0}, {}, "a=4 .*; choose from 0 to 3"),
-        ("mpi.pair", {"d": 4.0}, {}, "d=4 .*; choose from 1 to 3"),
+        ("mpi.pair", {"d": 4.0}, {}, "d=4 .*; choose from 0 to 3"),
+        ("mpi.pair", {"d": 0.0}, {}, None),
         ("mpi.pair", {"round": 4.0}, {}, "round=4 .*; choose from 1 to 3"),
         ("mpi.pair", {"round": 4.0}, {"ranks": 5}, None),
         ("mpi.rate", {"peers": 3.0}, {}, "peers=3 .*; choose from 1 to 2"),
@@ -115,6 +116,7 @@ def test_defaults_of_one_op_among_several_are_the_engines_to_refuse() -> None:
     [
         ("mpi.bcast", "root", {}, (0, 1, 2, 3)),
         ("mpi.bcast", "groups", {}, (1, 2, 3, 4)),
+        ("mpi.pair", "d", {}, (1, 2, 3)),
         ("mpi.part", "partitions", {"ranks": 2, "threads": 2}, (2, 4, 8)),
         ("mpi.bcast", "type", {}, ("byte", "double")),
     ],

@@ -197,6 +197,36 @@ def test_read_job_knows_points_that_only_ended(tmp_path: Path) -> None:
     assert job.points[0].end is not None
 
 
+_PIECE = 1 << 20  # bytes of a line that are looked at before the rest is read
+
+
+@pytest.mark.parametrize("size", [_PIECE - 1, _PIECE, _PIECE + 1, 3 * _PIECE])
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_line_of_any_length_is_read(tmp_path: Path, size: int, end: str) -> None:
+    """Also where a piece of it ends with the line, or with the file."""
+    lines = changed(0, note="")
+    lines = changed(0, note="x" * (size - len(text_of(lines[:1])) - len(end) + 1))
+    path = write(tmp_path / "a.jsonl", lines[:1])
+    assert path.stat().st_size == size - len(end) + 1
+    path.write_bytes(
+        path.read_bytes().removesuffix(b"\n") + end.encode() + text_of(lines[1:]).encode() * bool(end)
+    )
+    assert len(read_records(path).records) == (len(LINES) if end else 1)
+
+
+def test_a_file_of_holes_is_not_read_to_its_end(tmp_path: Path) -> None:
+    """What stands behind them is none of a writer of ours."""
+    path = write(tmp_path / "a.jsonl", LINES)
+    whole = path.stat().st_size
+    with path.open("ab") as file:
+        file.truncate(whole + 2 * _PIECE)
+        file.write(b"\n" + text_of(LINES).encode())
+    found = read_job(path)
+    assert len(found.points) == 1
+    why = "JSON is malformed: invalid character (byte 0)"
+    assert found.damage == (f"line {len(LINES) + 1} of a.jsonl is not a record ({why})",)
+
+
 @pytest.mark.parametrize(
     ("lines", "words"),
     [

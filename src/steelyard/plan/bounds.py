@@ -43,10 +43,11 @@ class BoundedCase(NamedTuple):
 
 
 class _CaseBound(NamedTuple):
-    """Values within a range, which divide a number if one is given."""
+    """Values within a range, which divide a number if one is given; `*` means those from `first` on."""
 
     within: Callable[[BoundedCase], range]
     divide: Callable[[BoundedCase], int] = lambda _: 0
+    first: int = -1
 
     def allows(self, value: int, case: BoundedCase) -> bool:
         number = self.divide(case)
@@ -84,7 +85,7 @@ def _extents(case: BoundedCase) -> range:
 
 _BOUNDS: Mapping[str, _CaseBound] = {
     "ranks": _CaseBound(lambda case: range(case.ranks)),
-    "shifts": _CaseBound(lambda case: range(1, case.ranks)),
+    "shifts": _CaseBound(lambda case: range(case.ranks), first=1),  # by 0 each rank calls itself
     "rounds": _CaseBound(lambda case: range(1, case.ranks + case.ranks % 2)),
     "groups": _CaseBound(lambda case: range(1, case.ranks + 1)),
     "members": _CaseBound(lambda case: range(case.members)),
@@ -105,7 +106,10 @@ def all_values(row: Param, case: BoundedCase) -> tuple[Value, ...]:
     if row.words or bound is None:
         return row.words
     within = bound.within(case)
-    first, last = max(within.start, math.ceil(row.least)), min(within.stop, math.floor(row.most) + 1)
+    first, last = (
+        max(within.start, bound.first, math.ceil(row.least)),
+        min(within.stop, math.floor(row.most) + 1),
+    )
     some = (value for value in range(first, last) if bound.allows(value, case))
     found = tuple(map(float, itertools.islice(some, MOST_TEST_CASES + 1)))
     check_test_cases(len(found))

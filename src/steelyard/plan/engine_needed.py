@@ -46,9 +46,10 @@ def _measure_needs_mpi(measure: Measure, known: Mapping[str, Op], cores: int) ->
     if max(hosts_of(measure) or (1,)) > 1:
         return True
     chosen = {name for pattern in measure.ops for name in known if _means(pattern, known[name])}
-    if measure.ranks is None:
+    ranks = measure.ranks_per_host if measure.ranks is None else measure.ranks  # of one host
+    if ranks is None:
         return cores > 1 and any(_meets(known[name]) for name in chosen)
-    if is_one(measure.ranks):
+    if is_one(ranks):
         return False
     return any(known[name].class_ != "p2p" and known[name].role != FILE for name in chosen)
 

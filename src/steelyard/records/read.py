@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, TypeVar
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import open_regular
+from steelyard.base.files import MOST_BYTES, open_regular
 from steelyard.base.printable import all_visible, is_plain, shortened
 from steelyard.base.serial_map import Mapper, serially
 from steelyard.records.collector import Collector
@@ -69,6 +69,7 @@ class _Head(Struct):
 
 
 _CHUNK = b'{"record":"obs"'
+_PIECE = 1 << 20  # bytes of a line, from which it is looked at before it is read on
 _READ_AHEAD = 1 << 18  # bytes: lines of samples are long, and are joined from blocks
 _BYTES_PER_SECOND = 5e7  # about what one process reads
 _MOST_QUOTED = 200  # letters of what a file says, in a sentence
@@ -105,7 +106,7 @@ def _iterate(path: Path) -> Iterator[_Line]:
     is_sealed: bool | None = None  # whether lines have checksums, as the first line says
     try:
         with open_regular(path, _READ_AHEAD) as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(_lines(file), start=1):
                 if line.isspace():
                     continue
                 seal = read_seal(line)
@@ -118,6 +119,25 @@ def _iterate(path: Path) -> Iterator[_Line]:
         raise InputError(
             f"{path} cannot be read ({error.strerror}); give a folder that steelyard run wrote"
         ) from error
+
+
+def _lines(file: IO[bytes]) -> Iterator[bytes]:
+    """List the lines of a file, each with its end. The last is one that no writer of records would write:
+    with a NUL, as a file of holes has gigabytes of, or a longer one than any.
+    """
+    pieces, size = list[bytes](), 0
+    while piece := file.readline(_PIECE):
+        pieces.append(piece)
+        size += len(piece)
+        is_whole = len(piece) < _PIECE or piece.endswith(b"\n")
+        is_none = not is_whole and (b"\0" in piece or size > MOST_BYTES)
+        if is_whole or is_none:
+            yield piece if len(pieces) == 1 else b"".join(pieces)
+            pieces, size = [], 0
+        if is_none:
+            return
+    if pieces:
+        yield b"".join(pieces)
 
 
 def _read_line(path: Path, number: int, line: bytes, seal: Seal, is_sealed: bool) -> _Line:

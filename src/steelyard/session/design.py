@@ -65,9 +65,13 @@ def needed(plan: Plan, points: Sequence[PlannedPoint], out: Path, given: Path | 
     """Estimate the launches that the plan's precision or detect takes; None if it has neither.
 
     `given` are earlier results, else the newest beside `out` are taken. Raises InputError if `given` has none
-    of the ops.
+    of the ops, or is of no use.
     """
     if not plan.precision and not plan.detect:
+        if given is not None:
+            raise InputError(
+                "scatter is for a precision or a difference to detect; give one, or leave it out"
+            )
         return None
     what = f"a difference of {plan.detect}" if plan.detect else f"±{plan.precision}"
     known = _earlier(points, out, given)

@@ -197,6 +197,10 @@ struct op {
     /* The flow, if parameters change it: another root than rank 0, several teams at once; else NULL. */
     enum op_flow (*flow_at)(const struct op_env *env);
 
+    /* For an op of a library above the system: the name of the op that does the same without the library, by
+     * the parameters, and so bounds its time; NULL: there is none. */
+    const char *(*below)(const struct op_env *env);
+
     /* Bytes that one repetition moves, for its bandwidth; NULL: it moves none. */
     double (*moved)(const struct op_env *env);
 

@@ -209,6 +209,7 @@ static int write_opening(struct run *r)
                                             .start_ns = clock_now(r->bench.clock),
                                             .moved = moved,
                                             .work = op->work ? op->work(&r->env) : 0,
+                                            .below = op->below ? op->below(&r->env) : NULL,
                                             .bench = &r->bench});
 }
 

@@ -75,6 +75,7 @@ struct opening {
     int64_t start_ns;          /* now */
     double moved;              /* bytes that a repetition moves */
     double work;               /* operations of a repetition; 0: they are not counted */
+    const char *below;         /* the op that does the same without a library; NULL: there is none */
     const struct bench *bench; /* whose method describes its state */
 };
 

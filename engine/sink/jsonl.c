@@ -82,6 +82,8 @@ static int write_point(struct sink *sink, const struct point *p, const struct op
     json_double(j, "moved_bytes", o->moved);
     if (o->work > 0)
         json_double(j, "work", o->work);
+    if (o->below)
+        json_string(j, "below", o->below);
     json_int(j, "parts", o->parts);
     json_string(j, "report", o->report);
     json_int(j, "reps", o->reps);

@@ -1,6 +1,8 @@
-/* A pwrite that does not do what it says, from its n-th call on: FAULT=drop, shift or tear; FAULT_AFTER=n. */
+/* A pwrite that does not do what it says, from its n-th call on: FAULT=drop, shift, tear or quota;
+ * FAULT_AFTER=n. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +20,10 @@ ssize_t pwrite(int file, const void *data, size_t bytes, off_t offset)
         return (ssize_t)bytes;
     if (strcmp(fault, "shift") == 0)
         return real(file, data, bytes, offset + (off_t)bytes);
+    if (strcmp(fault, "quota") == 0) {
+        errno = EDQUOT;
+        return -1;
+    }
     real(file, data, bytes / 2, offset); /* tear */
     return (ssize_t)bytes;
 }

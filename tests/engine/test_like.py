@@ -16,10 +16,11 @@ from steelyard.plan.arguments import asked_plan
 from steelyard.plan.like import find_like, like_page
 from steelyard.plan.resolve import resolve
 from steelyard.plan.suites import KERNELS, SUITES
+from steelyard.records.kinds import FILE
 from steelyard.system.machine import read_machine
 
 _CORES = 8
-_AXES = {"bytes": None, "ranks": "8", "method": None, "rule": None}
+_AXES = {"bytes": None, "ranks": "8", "method": None, "rule": None, "files": ()}
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,8 @@ def test_every_name_is_there_once() -> None:
 
 def test_every_name_stands_for_an_op_with_such_parameters_and_sizes(ops: Ops) -> None:
     for row in (row for rows in SUITES.values() for row in rows):
-        plan = asked_plan((), (row.name,), _AXES | {"ranks": None}, None, ())
+        files = ("/tmp",) if ops.all[row.op].role == FILE else ()
+        plan = asked_plan((), (row.name,), _AXES | {"ranks": None, "files": files}, None, ())
         points = resolve(plan, ops, ("mpi",), _CORES)
         references = {point.reference for point in points}
         points = tuple(point for point in points if point.point not in references)
@@ -117,6 +119,9 @@ def test_epcc_runs_on_all_cores_or_as_many_threads_as_its_variable_says(
         ("IMB-RMA", 8, "Unidir_put, "),
         ("IMB-EXT", 5, "Accumulate, "),
         ("IMB-MT", 15, "BcastMT, "),
+        ("IMB-IO", 37, "P_Write_Priv, "),
+        ("IO500", 12, "ior-hard-write, "),
+        ("b_eff_io", 10, "b_eff_io_0_write, "),
         ("osu", 75, "osu_latency, "),
         ("epcc", 25, "epcc_barrier, "),
         ("syncbench", 9, "epcc_barrier, "),

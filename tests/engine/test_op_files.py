@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +19,7 @@ from steelyard.engines.build import Engine, solo_engine
 from steelyard.records.kinds import FILE
 from steelyard.records.read import read_records
 from steelyard.records.schema import End, Point
-from steelyard.system.process import run
+from steelyard.system.process import Child, run
 
 _FIXED = "rule=fixed count=2"
 
@@ -67,6 +69,20 @@ def test_a_flipped_bit_is_found(tmp_path: Path, rank: int) -> None:
     assert len(wrong) == len(ends) > 20
 
 
+def _lied_to(folder: Path, compiler: str, fault: str, after: int) -> tuple[list[End], str]:
+    """Write files by a pwrite with that fault, then another test case: how they ended, and what was said."""
+    source = Path(__file__).parents[1] / "data" / "pwrite_faults.c"
+    library = folder / "faults.so"
+    run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], timeout=60)
+    out, points = folder / "out", folder / "points"
+    line = "op=file.pwrite bytes=4096 calls=4 rule=fixed count=100 warm_up=brief"
+    points.write_text(f"point=0 {line}\npoint=1 op=self.empty {_FIXED}\n")
+    env = {"LD_PRELOAD": str(library), "FAULT": fault, "FAULT_AFTER": str(after)}
+    argv = [_solo().path, "run", "--ranks", "2", "--files", str(folder / "files"), "--out", str(out)]
+    done = run([*argv, "--points", str(points)], env=os.environ | env, timeout=100)
+    return [record for record in read_records(out).records if isinstance(record, End)], done.err
+
+
 @pytest.mark.parametrize(
     ("fault", "words"),
     [("drop", "nothing has arrived"), ("shift", "misplaced|stale"), ("tear", "torn|nothing has arrived")],
@@ -75,15 +91,7 @@ def test_a_flipped_bit_is_found(tmp_path: Path, rank: int) -> None:
 def test_a_pwrite_that_lies_is_named(
     tmp_path: Path, compiler: str, fault: str, words: str, after: int
 ) -> None:
-    source = Path(__file__).parents[1] / "data" / "pwrite_faults.c"
-    library = tmp_path / "faults.so"
-    run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], timeout=60)
-    out = tmp_path / "out"
-    env = {"LD_PRELOAD": str(library), "FAULT": fault, "FAULT_AFTER": str(after)}
-    argv = [_solo().path, "run", "--ranks", "2", "--files", str(tmp_path / "files"), "--out", str(out)]
-    argv += ["op=file.pwrite", "bytes=4096", "calls=4", "rule=fixed", "count=100", "warm_up=brief"]
-    run(argv, env=os.environ | env, timeout=100)
-    (end,) = (record for record in read_records(out).records if isinstance(record, End))
+    (end, _), _ = _lied_to(tmp_path, compiler, fault, after)
     assert end.status == "failed"
     assert end.why is not None
     assert "offset " in end.why
@@ -92,6 +100,68 @@ def test_a_pwrite_that_lies_is_named(
         assert any(word in end.why for word in words.split("|"))
     else:
         assert any(word in end.why for word in ("stale", "torn", "misplaced", "nothing has arrived"))
+
+
+def test_a_quota_is_a_failed_row(tmp_path: Path, compiler: str) -> None:
+    (first, second), _ = _lied_to(tmp_path, compiler, "quota", 0)
+    assert first.status == "failed"
+    assert "Disk quota exceeded; make room there, or give smaller --bytes" in (first.why or "")
+    assert second.status == "ok"
+    assert not (tmp_path / "files").exists()
+
+
+def test_a_quota_that_is_reached_while_calls_are_timed_is_told(tmp_path: Path, compiler: str) -> None:
+    """The launch ends with the sentence, which the watchdog makes the reason of the row."""
+    ends, told = _lied_to(tmp_path, compiler, "quota", 50)
+    assert ends == []
+    assert "pwrite of shared in " in told
+    assert "failed: Disk quota exceeded; make room there" in told
+
+
+def test_a_limit_on_the_size_of_files_is_a_failed_row(tmp_path: Path) -> None:
+    """And no signal: ranks that are ended could not say which call it was."""
+    out, points = tmp_path / "out", tmp_path / "points"
+    points.write_text(f"point=0 op=file.pwrite bytes=1Mi {_FIXED}\npoint=1 op=self.empty {_FIXED}\n")
+    argv = [_solo().path, "run", "--files", str(tmp_path / "files"), "--out", str(out)]
+    limited = ["prlimit", f"--fsize={1 << 20}", *argv, "--points", str(points)]
+    if run(["prlimit", "--version"], timeout=60).code != 0:
+        pytest.skip("prlimit is missing")
+    run(limited, timeout=100)
+    first, second = (record for record in read_records(out).records if isinstance(record, End))
+    assert (first.status, second.status) == ("failed", "ok")
+    assert "File too large; see ulimit -f" in (first.why or "")
+
+
+def test_what_kills_have_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    """All processes at random instants, as a scheduler does at the end of a job."""
+    rng = random.Random(37)
+    others = {tmp_path / "precious": b"data", tmp_path / "steelyard-files-0-other" / "shared": b"theirs"}
+    for path, data in others.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)
+    own = tmp_path / "steelyard-files-0-own"
+    lines = ("op=file.pwrite file=own bytes=4096", "op=file.create", "op=file.mkdir folder=shared")
+    left = 0
+    for number in range(30):
+        argv = [
+            _solo().path,
+            "run",
+            "--ranks",
+            "2",
+            "--files",
+            str(own),
+            "--out",
+            str(tmp_path / f"{number}"),
+        ]
+        line = f"{lines[number % len(lines)]} rule=fixed count=1000000 most_seconds=60"
+        with Child([*argv, *line.split()]) as child:
+            child.pause(rng.uniform(0.01, 0.1))
+            child.signal(child.pids(), signal.SIGKILL)
+        left += own.exists()
+        assert run([_solo().path, "tidy", str(own)], timeout=60).code == 0
+        assert not own.exists()
+        assert {path: path.read_bytes() for path in others} == others
+    assert left > 0, "some of them were killed while there were files"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from points import describe, engine_of, measure
 from steelyard.engines.build import Engine
 from steelyard.engines.mpi import Mpi
 from steelyard.records.kinds import FILE
-from steelyard.records.schema import End
+from steelyard.records.schema import End, Point
 
 _FIXED = "rule=fixed count=2 bytes=1000"
 _HANGS = {"mpi.io.iread_shared": "openmpi"}  # seen with 4.1.4 and OMPIO: MPI_Waitall does not return
@@ -37,6 +37,8 @@ def _patterns() -> Iterator[str]:
     for op in _PLACED:
         yield f"op={op} {_FIXED} calls=6 file=own pattern=strided view=type"
         yield f"op={op} {_FIXED} calls=6 atomic=on sync=inside pattern=strided"
+        if ".write" in op:
+            yield f"op={op} {_FIXED} calls=6 atomic=overlapping pattern=strided"
         yield f"op={op} {_FIXED} calls=6 hint.cb_nodes=1 hint.romio_cb_write=enable pattern=strided view=once"
 
 
@@ -68,6 +70,22 @@ def test_every_call_and_pattern_under_every_mpi(mpi: Mpi, ranks: int, tmp_path: 
     assert [(line, end.why) for line, end in zip(lines, ends, strict=True) if not end.verified] == []
 
 
+def test_records_name_what_is_below(one_mpi: Mpi, tmp_path: Path, files: Path) -> None:
+    """The op that does the same without MPI, by which a row's share of the floor is found."""
+    below = {
+        "op=mpi.io.write_at": "file.pwrite",
+        "op=mpi.io.write_all sync=inside": "file.pwrite.fsync",
+        "op=mpi.io.read_ordered sync=inside": "file.pread",
+        "op=mpi.io.sync": "file.fsync",
+        "op=mpi.io.set_size": None,
+    }
+    engine = engine_of(one_mpi)
+    lines = [f"{words} {_FIXED}" for words in below]
+    records = measure(engine, 2, 1, lines, tmp_path / "out", words=("--files", str(files)))
+    assert [one.below for one in records if isinstance(one, Point)] == list(below.values())
+    assert {*below.values()} - {None} <= {op.name for op in describe(engine).ops}
+
+
 def test_patterns_and_views(one_mpi: Mpi, tmp_path: Path, files: Path) -> None:
     lines = [line for number, line in enumerate(_patterns()) if number % 5 == 3]
     ends = _ends(engine_of(one_mpi), 2, lines, tmp_path / "out", files)
@@ -86,6 +104,8 @@ def test_a_flipped_bit_is_found(one_mpi: Mpi, tmp_path: Path, files: Path) -> No
 _REFUSED = {
     "op=mpi.io.write_at pattern=random view=type bytes=8": "the type of a view cannot go backwards",
     "op=mpi.io.write_shared bytes=4": "to tell whose they are",
+    "op=mpi.io.read_at atomic=overlapping bytes=8": "cannot have atomic=overlapping",
+    "op=mpi.io.write_shared atomic=overlapping bytes=8": "cannot have atomic=overlapping",
     "op=mpi.io.write_at bytes=33000 calls=65536 view=once": "less than 2 GiB",
 }
 

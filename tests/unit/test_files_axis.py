@@ -34,9 +34,12 @@ _OPS = [
 _SAID = described(_OPS, _METHODS, [{"name": "median"}])
 
 
+_BOTH = ops_of(_SAID, _SAID)
+
+
 def _points(ops: str, files: str | tuple[str, ...] = (), ranks: int = 2) -> tuple[PlannedPoint, ...]:
     measure = Measure(ops=tuple(ops.split(",")), files=files, ranks=ranks)
-    return resolve(Plan(measure=(measure,)), ops_of(_SAID, _SAID), ["m"], 2)
+    return resolve(Plan(measure=(measure,)), _BOTH, ["m"], 2)
 
 
 def test_folders_are_an_axis_of_ops_of_files() -> None:
@@ -114,3 +117,14 @@ def test_a_cold_read_that_came_from_memory_is_named(share: float | None, found: 
     said = diagnose(checks_of(files_checks), Evidence(Measured(Path("x"), CampaignFile(), (), ()), rows))
     assert [one.name for one in said] == ["read-from-memory"] * found
     assert all("from storage, on tmpfs" in one.evidence for one in said)
+
+
+def test_measures_that_need_files_are_left_out_without_them() -> None:
+    """And a folder that is given to a whole plan is meant for its measures of files."""
+    measures = (Measure(ops=("self.empty",)), Measure(ops=("file.pwrite",), if_files=True))
+    assert [p.op for p in resolve(Plan(measure=measures), _BOTH, ["m"], 2)] == ["self.empty"]
+    given = tuple(msgspec.structs.replace(one, files="/a") for one in measures)
+    points = resolve(Plan(measure=given), _BOTH, ["m"], 2)
+    assert [(p.op, p.env) for p in points] == [("self.empty", {}), ("file.pwrite", {FILES: "/a"})]
+    with pytest.raises(InputError, match=r"self\.empty has no files; leave files out"):
+        resolve(Plan(measure=(given[0], given[0])), _BOTH, ["m"], 2)

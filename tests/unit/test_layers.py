@@ -67,6 +67,7 @@ _MAY_HAVE_IF = {
     "ops/*/compat.h": "what compilers and systems lack",
     "ops/link/ofi.c": "machines without libfabric",
     "ops/link/ucx.c": "machines without UCX",
+    "ops/file/uring.c": "systems without io_uring",
     "base/*": "what processors and systems lack",
     "public/*": "C++, and the MPI that a user's operation is compiled for",
     "time/clock.c": "in simulation every clock is the simulated one",

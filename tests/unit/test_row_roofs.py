@@ -12,8 +12,8 @@ from steelyard.analyses.efficiency.model import efficiencies
 from steelyard.base.diagnostic import checks_of, diagnose
 from steelyard.diagnostics.results import plausible
 from steelyard.diagnostics.results.evidence import Evidence
-from steelyard.records.campaign_file import CampaignFile
-from steelyard.records.kinds import KERNEL
+from steelyard.records.campaign_file import FILES, CampaignFile
+from steelyard.records.kinds import FILE, KERNEL
 from steelyard.results.facets import Roof
 from steelyard.results.load import Measured
 from steelyard.results.phases import RowPhase, RowPhases
@@ -100,6 +100,55 @@ def test_a_kernel_has_the_bytes_of_its_phases() -> None:
     kernel = timed("app.hpccg", 1e6, role=KERNEL, phases=inside)
     found = roof_of(kernel, stream("mem.stream.triad", 1e9, 4096), stream("mem.stream.triad", 10e9))
     assert found.of_roof == pytest.approx(0.8)
+
+
+_PIECES = {"file": "shared", "pattern": "strided", "calls": 16}
+
+
+def file_row(op: str, ns: float, **more: Any) -> Row:
+    """Pieces that ranks move to or from /a; those of MPI-IO have file.pwrite below."""
+    usual: dict[str, Any] = {"role": FILE, "method": "epoch", "params": _PIECES, "env": {FILES: "/a"}}
+    if op.startswith("mpi.io."):
+        usual["below"] = "file.pwrite"
+    return timed(op, ns, **usual | more)
+
+
+def test_a_file_by_mpi_io_has_the_same_pieces_without_mpi() -> None:
+    row = file_row("mpi.io.write_at", 2000, params={**_PIECES, "view": "type", "atomic": "off"})
+    found = roof_of(row, file_row("file.pwrite", 500), file_row("file.pread", 100))
+    assert (found.roof, found.of_roof) == ("file.pwrite", 0.25)
+    assert found.of_roof_low == pytest.approx(450 / 2200)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"bytes": 2048},
+        {"ranks": 4, "placement": "0|1|2|3"},
+        {"threads": 2},
+        {"method": "barrier"},
+        {"env": {FILES: "/b"}},
+        {"placement": "a:0|b:0"},
+        {"placement": "0|0"},
+        {"params": _PIECES | {"pattern": "contiguous"}},
+        {"params": _PIECES | {"file": "own"}},
+        {"params": _PIECES | {"calls": 1}},
+        {"op": "file.pwrite.fsync"},
+    ],
+    ids=str,
+)
+def test_other_pieces_are_no_floor_of_files(other: dict[str, Any]) -> None:
+    floor = file_row(**{"op": "file.pwrite", "ns": 500, **other})
+    assert roof_of(file_row("mpi.io.write_at", 2000), floor).of_roof is None
+
+
+def test_the_shared_pointer_has_the_fastest_pattern() -> None:
+    row = file_row("mpi.io.write_shared", 2000, params={"calls": 16})
+    floors = [
+        file_row("file.pwrite", ns, params=_PIECES | {"pattern": pattern})
+        for pattern, ns in (("contiguous", 800.0), ("strided", 1000.0))
+    ]
+    assert roof_of(row, *floors).of_roof == 0.4
 
 
 def test_without_a_row_below_there_is_no_roof() -> None:

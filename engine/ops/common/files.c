@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 int files_failed(const char *call, const char *name, const char *folder, int error)
 {
     const char *remedy = error == ENOSPC || error == EDQUOT ? "; make room there, or give smaller --bytes"
+                         : error == EFBIG                   ? "; see ulimit -f, or give smaller --bytes"
                          : error == EROFS || error == EACCES || error == EPERM
                              ? "; give --files a folder that can be written"
                          : error == EINVAL ? "; this file system may not do that"
@@ -41,6 +43,8 @@ static int folder_open(const char *folder)
 int files_open(const struct team *team, const char *folder, const char *op, int *descriptor)
 {
     *descriptor = -1;
+    signal(SIGXFSZ,
+           SIG_IGN); /* a limit on the size of files (ulimit -f) is an error of the call then: EFBIG */
     const int met = team_barrier(team);
     if (met)
         return met;

@@ -13,6 +13,9 @@
 
 const char *const pieces_files[] = {[PIECES_SHARED] = "shared", [PIECES_APART] = "own", NULL};
 
+const char *const pieces_atomic[] = {
+    [PIECES_NOT_ATOMIC] = "off", [PIECES_ATOMIC] = "on", [PIECES_OVERLAPPING] = "overlapping", NULL};
+
 static void name_of(const struct pieces *p, int worker, char name[PIECES_NAME_MAX])
 {
     snprintf(name, PIECES_NAME_MAX, p->apart ? "of-%d" : "shared", worker);
@@ -21,7 +24,7 @@ static void name_of(const struct pieces *p, int worker, char name[PIECES_NAME_MA
 /* The places of a worker's pieces in its file. */
 static void list(const struct pieces *p, int worker, int64_t *at)
 {
-    places_list(&p->places, p->pattern, p->apart ? 0 : worker, at);
+    places_list(&p->places, p->pattern, p->apart || p->together ? 0 : worker, at);
 }
 
 /* A worker of another rank, if there is one: the next, or the one before. */
@@ -60,6 +63,7 @@ int pieces_open(struct pieces *p, const struct op_env *env, bool reads, int patt
                          .apart = (int)param_value(rows, params, "file", 0) == PIECES_APART,
                          .pattern = (int)param_value(rows, params, "pattern", pattern),
                          .reads = reads,
+                         .together = (int)param_value(rows, params, "atomic", 0) == PIECES_OVERLAPPING,
                          .by_rank = reads && by_rank,
                          .piece = env->bytes,
                          .count = (int64_t)param_value(rows, params, "calls", 1)};
@@ -317,6 +321,48 @@ int pieces_look_anywhere(struct pieces *p, int err)
     free(mine);
     free(all);
     return met ? met : err;
+}
+
+/* The pieces of a call: all of the owner of the first. */
+static int look_at_call(struct pieces *p, int file, char *piece, int64_t first, int64_t count)
+{
+    const struct piece_lane *lane = p->lanes;
+    int64_t owner = -1, other = -1;
+    int err = 0;
+    for (int64_t k = first; k < first + count && !err; ++k) {
+        const int64_t offset = pieces_offset(p, lane, k);
+        err = move(p, file, lane->name, piece, offset, false);
+        if (!err && k + 1 == p->count)
+            data_arrived(piece, p->piece, p->env->planted);
+        err = err ? err : whose(p, piece, offset, &other);
+        owner = owner < 0 ? other / p->count : owner;
+        if (!err && other != owner * p->count + k)
+            err = err_say(
+                ERR_WRONG,
+                "torn: offset %lld of %s is of rank %lld, what the same call wrote at %lld of rank %lld",
+                (long long)offset, lane->name, (long long)(other / p->count),
+                (long long)pieces_offset(p, lane, first), (long long)owner);
+    }
+    return err;
+}
+
+int pieces_look_atomic(struct pieces *p, int calls, int err)
+{
+    int met = team_barrier(p->env->team), wrong = err;
+    const int64_t each = p->count / calls;
+    char *piece = malloc(p->piece);
+    const int file = wrong ? -1 : files_file(p->folder, p->lanes->name, O_RDONLY);
+    if (!wrong && !piece)
+        wrong = err_say(ERR_NOMEM, "no memory for a piece of %zu bytes", p->piece);
+    if (!wrong && file < 0)
+        wrong = files_failed("open", p->lanes->name, p->folder_name, errno);
+    for (int64_t k = 0; k < p->count && !wrong; k += each)
+        wrong = look_at_call(p, file, piece, k, each);
+    if (file >= 0)
+        close(file);
+    free(piece);
+    met = met ? met : team_barrier(p->env->team);
+    return met ? met : wrong;
 }
 
 double pieces_moved(const struct op_env *env)

@@ -14,6 +14,9 @@
 enum { PIECES_FILE, PIECES_PATTERN, PIECES_CALLS, PIECES_OWN };
 enum { PIECES_SHARED, PIECES_APART };
 extern const char *const pieces_files[3];
+/* The parameter `atomic` of ops of MPI-IO. */
+enum { PIECES_NOT_ATOMIC, PIECES_ATOMIC, PIECES_OVERLAPPING };
+extern const char *const pieces_atomic[4];
 #define PIECES_CALLS_ROW                                                                                     \
     {.name = "calls",                                                                                        \
      .unit = "",                                                                                             \
@@ -45,7 +48,8 @@ struct pieces {
     struct files_facts facts;
     int workers, threads;
     bool apart, reads;
-    bool by_rank; /* a rank's place decides what it reads, so another rank writes there */
+    bool together; /* all workers have the places of the first: what they write overlaps */
+    bool by_rank;  /* a rank's place decides what it reads, so another rank writes there */
     int pattern;
     size_t piece;
     int64_t count; /* of each worker */
@@ -82,6 +86,10 @@ int pieces_look(struct pieces *p, int err);
 /* The same where the pieces of a shared file lie in any order: each must be there, once, or have been read
  * once. */
 int pieces_look_anywhere(struct pieces *p, int err);
+
+/* The same where all workers have written the same places, each in so many calls: what a call has written
+ * must be of one worker. */
+int pieces_look_atomic(struct pieces *p, int calls, int err);
 
 /* ---- fields of ops ---- */
 

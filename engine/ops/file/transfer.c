@@ -5,9 +5,8 @@
 
 #include "base/err.h"
 #include "base/kernel_files.h"
-#include "base/pool.h"
 #include "ops/common/data.h"
-#include "ops/common/pieces.h"
+#include "ops/file/transfer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,27 +16,6 @@
 #include <unistd.h>
 
 static const struct param params[] = {PIECES_PARAMS, [PIECES_OWN] = OP_CHECKS_PARAM, BUFFERS_PARAMS, {0}};
-
-struct transfer;
-
-/* A way to move data. `piece` moves one, `after` ends a repetition of a lane; -1 and errno. */
-struct transfer_row {
-    const char *name, *summary, *call;
-    bool reads;
-    int flags; /* of open */
-    bool maps, cold;
-    int (*piece)(const struct transfer *t, struct piece_lane *lane, int64_t i);
-    int (*after)(const struct transfer *t, struct piece_lane *lane);
-    bool only_after; /* the pieces are written before the timed part */
-};
-
-struct transfer {
-    struct pieces p;
-    const struct transfer_row *row;
-    struct pool *pool;
-    int64_t reps;
-    int64_t read_before, from_storage; /* cold: of this process, in bytes; -1: not known */
-};
 
 /* ---- pieces ---- */
 
@@ -76,6 +54,17 @@ static int read_mapped(const struct transfer *t, struct piece_lane *lane, int64_
     return 0;
 }
 
+static struct uring *ring_of(const struct transfer *t, const struct piece_lane *lane)
+{
+    return t->rings[lane - t->p.lanes];
+}
+
+static int queue_piece(const struct transfer *t, struct piece_lane *lane, int64_t i)
+{
+    return uring_queue(ring_of(t, lane), lane->file, !t->row->reads, memory(t, lane, i), t->p.piece,
+                       pieces_offset(&t->p, lane, i));
+}
+
 /* ---- after them ---- */
 
 static int nothing(const struct transfer *t, struct piece_lane *lane)
@@ -94,6 +83,11 @@ static int sync_data(const struct transfer *t, struct piece_lane *lane)
 {
     (void)t;
     return fdatasync(lane->file);
+}
+
+static int finish_queue(const struct transfer *t, struct piece_lane *lane)
+{
+    return uring_finish(ring_of(t, lane));
 }
 
 static int sync_map(const struct transfer *t, struct piece_lane *lane)
@@ -126,6 +120,10 @@ static const struct transfer_row rows[] = {
     {"file.mmap.write", "write pieces of a mapped file", "mmap", .maps = true, WRITES(write_mapped)},
     {"file.mmap.msync", "write pieces of a mapped file, then msync", "msync", .maps = true,
      .piece = write_mapped, .after = sync_map},
+    {"file.uring.write", "write pieces of a file, all queued at once with io_uring", "io_uring",
+     .queues = true, .piece = queue_piece, .after = finish_queue},
+    {"file.uring.read", "read pieces of a file from the page cache, all queued at once with io_uring",
+     "io_uring", .queues = true, .reads = true, .piece = queue_piece, .after = finish_queue},
     {"file.mmap.read", "read pieces of a mapped file from the page cache", "mmap", .maps = true,
      READS(read_mapped)},
 };
@@ -158,12 +156,15 @@ static void read_lane(void *state, int number)
 {
     struct transfer *t = state;
     struct piece_lane *lane = &t->p.lanes[number];
-    for (int64_t r = 0; r < t->reps; ++r)
+    for (int64_t r = 0; r < t->reps; ++r) {
         for (int64_t i = 0; i < t->p.count && !lane->error; ++i) {
             sectors_wipe(&lane->sectors, memory(t, lane, i));
             if (t->row->piece(t, lane, i) != 0)
                 fail(t, lane);
         }
+        if (!lane->error && t->row->after(t, lane) != 0)
+            fail(t, lane);
+    }
 }
 
 static void sync_lane(void *state, int number)
@@ -263,37 +264,11 @@ static int check(void *state)
 static void teardown(void *state)
 {
     struct transfer *t = state;
-    for (int i = 0; t->p.lanes && i < t->p.threads; ++i)
-        if (t->p.lanes[i].map)
-            munmap(t->p.lanes[i].map, (size_t)pieces_length(&t->p));
+    transfer_ways_close(t);
     if (t->pool)
         pool_close(t->pool);
     pieces_close(&t->p);
     free(t);
-}
-
-static int map_files(struct transfer *t)
-{
-    for (int i = 0; i < t->p.threads; ++i) {
-        struct piece_lane *lane = &t->p.lanes[i];
-        void *map =
-            mmap(NULL, (size_t)pieces_length(&t->p), PROT_READ | PROT_WRITE, MAP_SHARED, lane->file, 0);
-        if (map == MAP_FAILED)
-            return files_failed("mmap", lane->name, t->p.folder_name, errno);
-        lane->map = map;
-    }
-    return 0;
-}
-
-/* A page of a map that finds no room is a SIGBUS, so blocks are taken before. */
-static int take_blocks(struct transfer *t)
-{
-    for (int i = 0; i < t->p.threads; ++i) {
-        const int error = posix_fallocate(t->p.lanes[i].file, 0, pieces_length(&t->p));
-        if (error)
-            return files_failed("fallocate", t->p.lanes[i].name, t->p.folder_name, error);
-    }
-    return 0;
 }
 
 static int check_direct(const struct op_env *env)
@@ -316,10 +291,8 @@ static int setup(const struct op_env *env, void **state)
     if (!err && row->flags & O_DIRECT)
         err = check_direct(env);
     err = pieces_open_files(&t->p, row->flags, err);
-    if (!err && row->maps)
-        err = take_blocks(t);
-    if (!err && row->maps)
-        err = map_files(t);
+    if (!err)
+        err = transfer_ways_open(t);
     if (!err)
         err = pool_open(env->threads, &t->pool);
     if (err)

@@ -15,6 +15,7 @@ from steelyard.analyses.overheads.model import Overheads
 from steelyard.analyses.registry import FLOOR, GROWTH, MESSAGES, OVERHEADS
 from steelyard.base.plural import joined
 from steelyard.base.units import format_bytes, format_time
+from steelyard.results.facets import Files, Roof
 from steelyard.results.row import half_of
 from steelyard.rows.op_facts import mpi_words
 from steelyard.rows.rivals import ratio_words
@@ -40,6 +41,7 @@ def model_sentences(made: Made) -> Iterator[str]:
     growths = made(GROWTH)
     yield from _growth_sentences(growths)
     yield from _floor_sentences(made)
+    yield from _file_sentences(made)
 
 
 def _is_certain(span: Interval | None) -> bool:
@@ -113,3 +115,25 @@ def _floor_sentences(made: Made) -> Iterator[str]:
     for (op, mpi), found in groups.items():
         span = " to ".join(dict.fromkeys(ratio_words(end(found)) for end in (min, max)))
         yield f"{op} of {mpi_words(mpi)} takes {span} times as long as the fastest layer below MPI."
+
+
+def _file_sentences(made: Made) -> Iterator[str]:
+    """`MPI-IO of Open MPI 4.1.4 reaches 61 % (mpi.io.write_shared, 4 KiB) to 95 % (mpi.io.read_at, 1 MiB) of
+    the same pieces without MPI.`
+    """
+    groups: dict[str, list[tuple[float, str]]] = {}
+    for row in made.rows:
+        found = row.get(Roof)
+        if row.get(Files).below is None or found.of_roof is None:
+            continue
+        if (
+            found.of_roof_low
+            and found.of_roof_high
+            and found.of_roof_high / found.of_roof_low <= (1 + NOISY) ** 2
+        ):
+            groups.setdefault(row.mpi or "", []).append(
+                (found.of_roof, f"{row.op}, {format_bytes(row.bytes)}")
+            )
+    for mpi, shares in groups.items():
+        ends = dict.fromkeys(f"{100 * share:.0f} % ({what})" for share, what in (min(shares), max(shares)))
+        yield f"MPI-IO of {mpi_words(mpi)} reaches {' to '.join(ends)} of the same pieces without MPI."

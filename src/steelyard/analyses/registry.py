@@ -15,6 +15,9 @@ from steelyard.analyses.collective_lines.tables import collective_tables
 from steelyard.analyses.core_noise.tables import core_tables
 from steelyard.analyses.efficiency.model import efficiencies
 from steelyard.analyses.efficiency.tables import floor_tables
+from steelyard.analyses.files_over_ranks.model import files_over_ranks
+from steelyard.analyses.files_over_ranks.pictures import files_over_ranks_charts
+from steelyard.analyses.files_over_ranks.tables import files_over_ranks_tables
 from steelyard.analyses.growth.model import growths_of
 from steelyard.analyses.growth.pictures import growth_charts
 from steelyard.analyses.growth.tables import growth_tables, unmodelled_growth_tables
@@ -165,6 +168,12 @@ GROWTH = Analysis(
     unanswered=unmodelled_growth_tables,
     pictures=growth_charts,
 )
+FILES_OVER_RANKS = Analysis(
+    key="files_over_ranks",  # bytes and names a second of all ranks together
+    make=files_over_ranks,
+    tables=files_over_ranks_tables,
+    pictures=files_over_ranks_charts,
+)
 EXCHANGES = Analysis(
     key="exchanges",  # ways to move the halos of applications
     make=exchanges_of,
@@ -212,7 +221,7 @@ STREAMS = Analysis(
 ANALYSES: tuple[Analysis[Any], ...] = (
     *(HANGS, PHASES, PHASE_ROOFS, OVERLAP, MATRICES, FLOOR, CORES, PAIRS, HOSTS, MACRO, MESSAGES, OVERHEADS),
     *(RATES, SCALING, TREES, COLLECTIVES, GROWTH, EXCHANGES, FUNCTIONALITY, RANKINGS, CHOICES, SETTINGS),
-    *(THREADS, STREAMS),
+    *(THREADS, STREAMS, FILES_OVER_RANKS),
 )
 
 

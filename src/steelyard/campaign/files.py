@@ -62,9 +62,28 @@ def tidy(engine: Engine, folders: Sequence[str], seconds: float = _TIDY_SECONDS)
     for folder in folders:
         try:
             done = run((engine.path, "tidy", folder), timeout=seconds)
-        except (InputError, MeasurementError) as error:
+        except MeasurementError:
+            notes.append(_silent_words(folder, seconds))
+        except InputError as error:
             notes.append(f"the files in {visible(folder)} could not be removed: {error}")
-            continue
-        if done.code != 0:
-            notes.append(f"the files in {visible(folder)} stay: {visible(done.err.strip())}")
+        else:
+            if done.code != 0:
+                notes.append(f"the files in {visible(folder)} stay: {visible(done.err.strip())}")
     return tuple(notes)
+
+
+def unanswered(engine: Engine, folder: str, seconds: float = _TIDY_SECONDS) -> str | None:
+    """Remove what a launch has left in a folder; say why, if its file system does not answer in that time.
+
+    A launch there would hang, and its processes may not even be killed, so none should be started.
+    """
+    try:
+        run((engine.path, "tidy", folder), timeout=seconds)
+    except MeasurementError:
+        return _silent_words(folder, seconds)
+    return None
+
+
+def _silent_words(folder: str, seconds: float) -> str:
+    place = visible(str(Path(folder).parent))
+    return f"the file system of {place} did not answer within {seconds:g} s; see whether its server runs"

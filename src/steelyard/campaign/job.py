@@ -14,7 +14,7 @@ from steelyard.base.files import write_whole
 from steelyard.base.secret import masked_settings, masked_words
 from steelyard.campaign.budget import Budget
 from steelyard.campaign.events import Listener
-from steelyard.campaign.files import own_folder
+from steelyard.campaign.files import own_folder, unanswered
 from steelyard.campaign.hold import Hold
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
 from steelyard.campaign.lock import Lock
@@ -91,6 +91,18 @@ def given_files(job: CampaignJob, points: list[PlannedPoint]) -> Iterator[Hold]:
         arrivals.unlink(missing_ok=True)
 
 
+def _own_folder(job: CampaignJob) -> str | None:
+    """Name the folder for the files of a launch; None if it has none."""
+    place = dict(job.planned.group.env).get(FILES)
+    return None if place is None else own_folder(place, job.folder, job.campaign)
+
+
+def unanswered_files(job: CampaignJob, engine: Engine) -> str | None:
+    """Say why the files of a launch cannot be reached; None if they can, or if it has none."""
+    own = _own_folder(job)
+    return None if own is None else unanswered(engine, own)
+
+
 def engine_command(job: CampaignJob, engine: Engine, launch: LaunchCommand, path: Path) -> list[str]:
     """Make the command that starts the engine: `path` is that of its records."""
     loads = job.planned.group.loads(job.setup.ops)
@@ -109,8 +121,8 @@ def engine_command(job: CampaignJob, engine: Engine, launch: LaunchCommand, path
     plan = job.plan
     if plan.arrivals is not None:
         command += ["--arrivals", str(_arrivals_file(job.folder))]
-    if (place := dict(group.env).get(FILES)) is not None:
-        command += ["--files", own_folder(place, job.folder, job.campaign)]
+    if (own := _own_folder(job)) is not None:
+        command += ["--files", own]
     asked = {"--clock": plan.clock, "--sync": plan.sync, "--paths": plan.paths, "--keep": plan.keep}
     command += [word for option, value in asked.items() if value is not None for word in (option, value)]
     return command

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,14 @@ from steelyard.campaign.events import (
 )
 from steelyard.campaign.folder import finished
 from steelyard.campaign.hold import Hold
-from steelyard.campaign.job import CampaignJob, Lessons, engine_command, given_files, job_record
+from steelyard.campaign.job import (
+    CampaignJob,
+    Lessons,
+    engine_command,
+    given_files,
+    job_record,
+    unanswered_files,
+)
 from steelyard.campaign.jobs import CampaignSetup, alike, plan_jobs
 from steelyard.campaign.lock import Lock
 from steelyard.campaign.patience import patience_seconds, phase_of, silent_words
@@ -53,6 +60,7 @@ from steelyard.records.campaign_file import CampaignFile, PlannedPoint
 from steelyard.records.command_line import resumed
 from steelyard.records.follow import Tail
 from steelyard.records.job_file import JobFile, append_records, create_records
+from steelyard.records.kinds import FILE
 from steelyard.records.parts import StuckRank
 from steelyard.records.schema import End, Watch
 from steelyard.system.kernel_settings import oom_kills
@@ -140,6 +148,7 @@ def _run_job(job: CampaignJob) -> int:
     spared = [point for point in points if point.point in job.lessons.spared]
     points = [point for point in points if point.point not in job.lessons.spared]
     while points or spared:
+        silent = unanswered_files(job, engine) if points else None
         path = create_records(job.folder / "records", planned.name)
         command = engine_command(job, engine, launch, path)
         append_records(path, [job_record(job, engine, launch, command, [*spared, *points])])
@@ -147,12 +156,22 @@ def _run_job(job: CampaignJob) -> int:
         for point in spared:
             _conclude(job, tail, point, "skipped", job.lessons.spared[point.point])
         spared = []
+        if silent is not None:
+            for point in points:
+                _conclude(job, tail, point, "failed", silent)
+            return 0
         if points:
             with given_files(job, points) as hold:
                 points = _watch(job, tail, points, command, launch, hold)
         if job.budget.is_over or job.is_stopping():
             return len(points)
     return 0
+
+
+def _lasts(job: CampaignJob, points: Iterable[PlannedPoint]) -> bool:
+    """May a repetition take minutes? Those of files may not: a file system that hangs is told in time."""
+    ops = [job.setup.ops.all[point.op] for point in points]
+    return any(op.lasts and op.role != FILE for op in ops)
 
 
 def _watch(
@@ -235,7 +254,7 @@ def _attend(
     environment = {**os.environ, **launch.environment}
     for name in launch.unset:
         environment.pop(name, None)
-    lasting = any(job.setup.ops.all[point.op].lasts for point in plans.values())
+    lasting = _lasts(job, plans.values())
     hung = alike(job.planned.group) in job.lessons.unclosed
     hang, where, phase = None, tuple[StuckRank, ...](), LaunchPhase.STARTING
     with (

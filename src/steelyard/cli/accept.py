@@ -36,6 +36,7 @@ EXAMPLES = {
         "steelyard accept --reference results/last-year --junit accept.xml",
         "steelyard accept results/acceptance-20261124-010203 --strict",
         "steelyard accept --hosts 1,8",
+        "steelyard accept --files /scratch --reference results/last-year",
         "steelyard accept --limits site.toml",
     )
 }
@@ -65,6 +66,13 @@ class AcceptOptions:
         typer.Option(
             metavar="N,...",
             help="numbers of hosts of an allocation; 1,8 also measures one host alone",
+        ),
+    ] = None
+    files: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DIR,...",
+            help="folders of file systems, to judge files, too: in a folder of their own there, and removed",
         ),
     ] = None
     launches: Annotated[int | None, launches_option("number of launches; default: the plan's")] = None
@@ -124,7 +132,7 @@ def _check(options: AcceptOptions) -> None:
     from steelyard.session.accept import check_reference
 
     folder, reference = options.folder or options.out, options.reference
-    measuring = ("mpi", "hosts", "launches", "time_budget", "out", "retry")
+    measuring = ("mpi", "hosts", "files", "launches", "time_budget", "out", "retry")
     given = [f"--{name.replace('_', '-')}" for name in measuring if getattr(options, name) is not None]
     if options.folder and given:
         raise InputError(f"'{folder}' is measured already; leave {joined(given)} out")
@@ -153,10 +161,12 @@ def _measured(options: AcceptOptions) -> ReadFolder:
     from steelyard.cli.measured import measured
     from steelyard.judges.accept import PLAN
     from steelyard.plan.arguments import asked_plan
+    from steelyard.plan.settings import read_around
 
     given = {"launches": options.launches, "time_budget": options.time_budget}
     changes = {name: value for name, value in given.items() if value is not None}
-    plan = asked_plan((PLAN,), (), {"ranks": None, "hosts": options.hosts}, None, ())
+    around = read_around({"files": options.files})
+    plan = asked_plan((PLAN,), (), {"ranks": None, "hosts": options.hosts, **around}, None, ())
     plan = msgspec.structs.replace(plan, mpi=listed(options.mpi), **changes)
     folder = options.out or default_folder(plan)
     results = measured(plan, folder, retry_failed=options.retry is not None)

@@ -37,7 +37,6 @@ THEIR_OPTIONS: Mapping[str, str] = {
 _NOT_YET = (
     (r"(^|_)(put|get|acc|fop|cas)(_|$)|(^|_)rma|one_?sided", "one-sided operations of another kind"),
     (r"oshm|upc|shmem", "OpenSHMEM or UPC"),
-    (r"^[scp]_(i?read|i?write)|^(open_close|mpi_?io|imb-io)", "files"),
 )
 
 
@@ -120,10 +119,11 @@ Other options may be given with it. `--like IMB-MPI1` and other names of suites 
 The *measurement* is Steelyard's. Every row of a collective also has what OSU and IMB would have printed
 (`osu` and `imb`); with `--to osu` or `--to imb` the run prints [their text](export.md).
 
-Names, sizes and defaults were read in the sources of OSU Micro-Benchmarks 7.4, Intel MPI Benchmarks 2021 and
-EPCC's OpenMP micro-benchmarks 4.0, and in the manuals of the others. The last column says what differs, and
-why. With `--param type=float` sizes that hold no whole float are left out, as there. EPCC's BARRIER_VAR,
-STATIC_MONOTONIC, nested tasks and locks with a hint have no row yet.
+Names, sizes and defaults were read in the sources of OSU Micro-Benchmarks 7.4, Intel MPI Benchmarks 2021,
+IOR 4 and EPCC's OpenMP micro-benchmarks 4.0, and in the manuals of the others. Tests of files need
+`--files DIR`. The last column says what differs, and why. With `--param type=float` sizes that hold no whole
+float are left out, as there. EPCC's BARRIER_VAR, STATIC_MONOTONIC, nested tasks and locks with a hint have no
+row yet.
 `benchmarks/peers_like.py` runs each name of OSU and IMB beside the original, where it is installed. Where
 [large messages](../results/large-messages.md) differ, and [small ones](../results/small-messages.md), and how
 to have the other's number, has a page each."""

@@ -25,6 +25,7 @@ _ALLOWED: Mapping[str, str] = {
     "modules": "modules to load: \"gcc/12 ucx\", or a list of such sets",
     "wrapper": "words before the engine: \"apptainer exec mpi.sif\", or a list of such commands",
     "files": "absolute paths of folders: \"/scratch\", or a list of them",
+    "if_files": "true or false",
     "beside": "true or false",
     "first": "true or false",
     "exclude": "a list of tables: [{ bytes = \"1Mi\", threads = 4 }]",

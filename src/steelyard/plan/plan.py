@@ -79,6 +79,7 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
     modules: str | tuple[str, ...] = ()  # sets of modules, "gcc/12 ucx": launches with each; "-": none
     wrapper: str | tuple[str, ...] = ()  # words before the engine, "apptainer exec x.sif": launches of each
     files: str | tuple[str, ...] = ()  # folders for files that ops read and write: launches of each
+    if_files: bool = False  # the measure is left out unless `files` are given
     exclude: tuple[Exclude, ...] = ()  # of the product, these test cases
     beside: bool | None = None  # points of the same size follow each other in a launch, in random order
     first: bool = False  # the first launches have these points alone: what a time budget cuts are the others

@@ -23,6 +23,7 @@ from steelyard.plan.arrivals import check_arrivals
 from steelyard.plan.axis import numbers_in, words_in
 from steelyard.plan.bounds import BoundedCase, Impossible
 from steelyard.plan.exclude import Excluded
+from steelyard.plan.given_files import check_used, ops_with_files, without_unasked
 from steelyard.plan.host_pairs import host_placements, is_of_hosts, placement_words
 from steelyard.plan.own_ops import select_own
 from steelyard.plan.params import combined_params, fitting, no_param, param_rows, params_of
@@ -96,7 +97,7 @@ def resolve(
     plan names any. Raises InputError.
     """
     factor = factor_of(plan)
-    plan = with_arms(plan)
+    plan = without_unasked(with_arms(plan))
     if (plan.seed or 0) > (most := ops.limits.seed - MOST_LAUNCHES):
         raise InputError(f"the seed {plan.seed} is more than an engine can hold; give at most {most}")
     libraries: dict[str, list[str | None]] = {SOLO: [None]}
@@ -109,7 +110,7 @@ def resolve(
         is_for_hosts = measure.ranks_per_host is not None and len(plan.measure) > 1
         impossible, excluded = Impossible(), Excluded(measure.exclude)
         asked: list[_Asked] = []
-        for name in _with_files(measure, selected, ops):
+        for name in ops_with_files(measure, selected, ops, is_alone=len(plan.measure) == 1):
             alone = selected == (name,) and not is_for_hosts
             for one in _asked_of(measure, number, ops.all[name], ops, cores, topology, alone):
                 asked.append(one)
@@ -198,22 +199,8 @@ def _check_whole(plan: Plan, points: Collection[PlannedPoint], ops: Ops) -> None
     replayed = [(p.op, p.ranks) for p in points if p.params.get("arrival") == "file"]
     if plan.refine and not any(ops.all[name].sized for name in {p.op for p in points}):
         raise InputError("none of these ops has sizes, which --refine adds to; leave it out")
+    check_used(plan, points)
     check_arrivals(None if isinstance(plan.arrivals, str) else plan.arrivals, replayed)
-
-
-def _with_files(measure: Measure, selected: Sequence[str], ops: Ops) -> tuple[str, ...]:
-    """Leave out the ops of files of a measure without a folder for them.
-
-    Raises InputError if it has no others, or if it has a folder and no ops of files.
-    """
-    others = tuple(name for name in selected if ops.all[name].role != FILE)
-    if measure.files:
-        if len(others) == len(selected):
-            raise InputError(f"{selected[0]} has no files; leave files out: they are for file.* and mpi.io.*")
-        return tuple(selected)
-    if not others:
-        raise InputError(f"{selected[0]} needs a folder for its files; give one, as --files /tmp")
-    return others
 
 
 def _cases(measure: Measure, asked: _Asked, ops: Ops, mpis: Sequence[str | None]) -> Iterator[PlannedPoint]:

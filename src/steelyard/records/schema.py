@@ -121,6 +121,7 @@ class Point(_Record, frozen=True, tag="point"):
     report: Literal["root", "slowest", "message"]
     moved_bytes: Amount = 0.0
     work: Amount = 0.0  # operations of a repetition; 0: they are not counted
+    below: Name | None = None  # the op that does the same without a library
     params: Params = {}
     method_params: Params = {}
     rule_params: Params = {}

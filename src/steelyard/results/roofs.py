@@ -7,6 +7,7 @@ A roof is the time of a part that the row cannot do without:
     a collective       one message of its block through the fastest layer; and, on one host, the bytes of the
                        root's larger buffer through memory, each read and written
     a kernel           the bytes that its phases move, through memory
+    a file by MPI-IO   the same pieces by the system's own calls, in the same folder, on as many ranks
 
 Where ranks share a CPU there is no roof: who waits in a loop takes the time of whom it waits for, so that
 what is measured there is the time slice of the scheduler.
@@ -28,9 +29,11 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from steelyard.records.campaign_file import FILES
 from steelyard.records.kinds import (
     COLLECTIVE,
     COPY,
+    FILE,
     KERNEL,
     LATENCY,
     LAYERS,
@@ -38,7 +41,7 @@ from steelyard.records.kinds import (
     NETWORK,
     SHARED_MEMORY,
 )
-from steelyard.results.facets import Inside, Rate, Roof
+from steelyard.results.facets import Files, Inside, Rate, Roof
 from steelyard.results.row import Row
 from steelyard.results.transport import TCP
 
@@ -60,21 +63,33 @@ class _Bound:
         return (self.by.time or 0.0) * self.times
 
 
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """The rows of a folder that may be roofs: layers below MPI, streams of memory, files without MPI."""
+
+    layers: Sequence[Row]
+    streams: Sequence[Row]
+    files: Sequence[Row]
+
+
 def with_roofs(rows: Sequence[Row]) -> tuple[Row, ...]:
     """Add the share of the roof to rows that have a roof."""
     good = [row for row in rows if row.status == "ok" and row.time is not None and row.time > 0]
-    below = layers_below(good)
-    streams = [row for row in good if row.op in (TRIAD, STREAM_COPY) and row.get(Rate).bandwidth]
-    if not below and not streams:
+    beside = _Beside(
+        layers=layers_below(good),
+        streams=[row for row in good if row.op in (TRIAD, STREAM_COPY) and row.get(Rate).bandwidth],
+        files=[row for row in good if row.role == FILE and not shares_a_cpu(row)],
+    )
+    if not beside.layers and not beside.streams and not beside.files:
         return tuple(rows)
     fine = {id(row) for row in good}
-    return tuple(_with_roof(row, below, streams) if id(row) in fine else row for row in rows)
+    return tuple(_with_roof(row, beside) if id(row) in fine else row for row in rows)
 
 
-def _with_roof(row: Row, below: Sequence[Row], streams: Sequence[Row]) -> Row:
+def _with_roof(row: Row, beside: _Beside) -> Row:
     if shares_a_cpu(row):
         return replace(row, facets=(*row.facets, Roof(no_roof=SHARED_CPU)))
-    bounds = [bound for find in _ROOFS for bound in find(row, below, streams)]
+    bounds = [bound for find in _ROOFS for bound in find(row, beside)]
     if not bounds:
         return row
     roof = max(bounds, key=lambda bound: bound.ns)
@@ -97,52 +112,75 @@ def _with_roof(row: Row, below: Sequence[Row], streams: Sequence[Row]) -> Row:
 # ---- what each kind of row cannot do without ------------------------------------------------------------
 
 
-def _of_message(row: Row, below: Sequence[Row], _: Sequence[Row]) -> Iterator[_Bound]:
+def _of_message(row: Row, beside: _Beside) -> Iterator[_Bound]:
     """Find the fastest layer that could have replaced MPI."""
     if row.layer == MPI:
-        fitting = [one for one in layers_beside(row, below) if one.layer == stand_in(row)]
+        fitting = [one for one in layers_beside(row, beside.layers) if one.layer == stand_in(row)]
         if fitting:
             yield _Bound(min(fitting, key=lambda one: one.time or math.inf))
 
 
-def _of_call(row: Row, below: Sequence[Row], _: Sequence[Row]) -> Iterator[_Bound]:
+def _of_call(row: Row, beside: _Beside) -> Iterator[_Bound]:
     """Bound calls of one rank to another of the same host by copies, one after the other."""
     calls = float(row.params.get("calls", 1))
     is_one_way = math.isclose(moved_bytes(row), calls * row.bytes, rel_tol=1e-3)
     if not (set(_EPOCHS) <= set(row.params) and is_one_way and row.ranks == 2 and on_one_host(row)):
         return
-    copies = [one for one in below if one.layer == COPY and one.bytes == row.bytes]
+    copies = [one for one in beside.layers if one.layer == COPY and one.bytes == row.bytes]
     if copies and row.threads == 1 and row.bytes:
         yield _Bound(min(copies, key=lambda one: one.time or math.inf), calls)
 
 
-def _of_collective(row: Row, below: Sequence[Row], streams: Sequence[Row]) -> Iterator[_Bound]:
+def _of_collective(row: Row, beside: _Beside) -> Iterator[_Bound]:
     """Bound a collective by a message, and by the bytes in memory."""
     if row.role != COLLECTIVE or row.ranks < 2 or row.layer is not None:
         return
-    hops = [one for one in below if one.role == LATENCY and one.layer == stand_in(row)]
+    hops = [one for one in beside.layers if one.role == LATENCY and one.layer == stand_in(row)]
     hops = [one for one in hops if (one.bytes == row.bytes if row.sized else one.bytes <= _FLAG)]
     if hops:
         yield _Bound(min(hops, key=lambda one: one.time or math.inf))
     if on_one_host(row) and moved_bytes(row):
-        yield from _in_memory(row, streams, STREAM_COPY, 2 * moved_bytes(row), 2 * moved_bytes(row))
+        yield from _in_memory(row, beside.streams, STREAM_COPY, 2 * moved_bytes(row), 2 * moved_bytes(row))
 
 
-def _of_kernel(row: Row, _: Sequence[Row], streams: Sequence[Row]) -> Iterator[_Bound]:
+def _of_kernel(row: Row, beside: _Beside) -> Iterator[_Bound]:
     inside = row.get(Inside).phases
     if row.role != KERNEL or inside is None or not on_one_host(row):
         return
     moved = sum(phase.moved or 0.0 for phase in inside.phases)
     if moved:
-        yield from _in_memory(row, streams, TRIAD, moved, inside.memory * row.ranks)
+        yield from _in_memory(row, beside.streams, TRIAD, moved, inside.memory * row.ranks)
+
+
+def _of_file(row: Row, beside: _Beside) -> Iterator[_Bound]:
+    """Find the fastest of the rows that move as many bytes to or from as many pieces of the same pattern.
+
+    The shared pointer names no pattern, so any counts for it.
+    """
+    op = row.get(Files).below
+    fitting = [one for one in beside.files if one.op == op and _is_same_file(one, row)]
+    if fitting:
+        yield _Bound(min(fitting, key=lambda one: one.time or math.inf))
+
+
+def _is_same_file(floor: Row, row: Row) -> bool:
+    """Are these as many ranks, which move the same pieces of a file in the same folder by the same method?"""
+    shared = row.params.keys() & floor.params.keys()
+    return (
+        (floor.bytes, floor.method, floor.ranks, floor.threads, floor.env.get(FILES))
+        == (row.bytes, row.method, row.ranks, row.threads, row.env.get(FILES))
+        and _host_count(floor) == _host_count(row)
+        and all(floor.params[name] == row.params[name] for name in shared)
+    )
 
 
 _FLAG = 8  # bytes at most, of a message that only signals its arrival
-_ROOFS: tuple[Callable[[Row, Sequence[Row], Sequence[Row]], Iterator[_Bound]], ...] = (
+_ROOFS: tuple[Callable[[Row, _Beside], Iterator[_Bound]], ...] = (
     _of_message,
     _of_call,
     _of_collective,
     _of_kernel,
+    _of_file,
 )
 
 
@@ -219,6 +257,10 @@ def stand_in(mpi: Row) -> str:
     unless MPI was made to use TCP.
     """
     return SHARED_MEMORY if on_one_host(mpi) and mpi.transport != TCP else NETWORK
+
+
+def _host_count(row: Row) -> int:
+    return len({one.rpartition(":")[0] for one in (row.placement or "").split("|")})
 
 
 def on_one_host(row: Row) -> bool:

@@ -90,7 +90,7 @@ class Row(Struct, frozen=True, kw_only=True):
     the interval is wider because of it. `thread_level` is the level that the plan asks of MPI. `flags` holds
     all that apply, `flag` the gravest. `method_params` and `rule_params` are those that the plan sets;
     `asked` names those of `params` that it sets, and `method` and `rule` if it does. `headline` is the
-    subject of a table: `time`, `bandwidth`, `operations` or `messages` (per second).
+    subject of a table: `time`, `bandwidth`, `operations`, `messages` or `names` (per second).
 
     For a synchronised method `median` is from the first start to the last stop; for bounds, the upper bound.
     `transport` is `tcp` if the environment leaves an MPI no other, or what carried the messages of an op over

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from steelyard.base.plural import plural
 from steelyard.base.serial_map import Mapper, serially
 from steelyard.records.campaign_file import OTHER_HOST, Placement, PlannedOp
-from steelyard.records.kinds import BANDWIDTH, BLOCKING, CALL, KERNEL, MPI, RATE
+from steelyard.records.kinds import BANDWIDTH, BLOCKING, CALL, FILE, KERNEL, MPI, RATE
 from steelyard.records.parts import Transport
 from steelyard.records.schema import Point
 from steelyard.results.agreement import with_same_answers
@@ -31,8 +31,13 @@ from steelyard.results.transport import transport_of
 from steelyard.stats import drift_of
 from steelyard.stats.interval import Blocks, alike_p
 
-# The role of an op -> the subject of its table, if that is not its time.
-HEADLINES = {BANDWIDTH: "bandwidth", RATE: "messages", KERNEL: "operations"}
+# The role of an op -> the subject of its table, if that is not its time: the first that is counted.
+HEADLINES = {
+    BANDWIDTH: ("bandwidth",),
+    RATE: ("messages",),
+    KERNEL: ("operations",),
+    FILE: ("bandwidth", "names"),
+}
 _CELL_SECONDS = 3e-4  # the time to process one point of one launch, an estimate
 MOST_SLOW = 0.05  # share of slow samples from which a point is NOISY
 
@@ -128,8 +133,9 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedO
 
 def _headline(seen: Point) -> str:
     """Choose the subject of its table; its time if nothing is counted for a rate."""
-    is_counted = seen.moved_bytes > 0 if seen.role == BANDWIDTH else seen.work > 0
-    return HEADLINES.get(seen.role or "", "time") if is_counted else "time"
+    subjects = HEADLINES.get(seen.role or "", ())
+    counted = (one for one in subjects if (seen.moved_bytes if one == "bandwidth" else seen.work) > 0)
+    return next(counted, "time")
 
 
 def _numbers(one: Combined, drift: list[float]) -> dict[str, Any]:

@@ -40,7 +40,13 @@ from steelyard.rows.words import (
 )
 
 # The subject of a table, see `Row.headline` -> its column.
-HEADLINES = {"time": "time", "bandwidth": "bandwidth", "operations": "rate", "messages": "rate"}
+HEADLINES = {
+    "time": "time",
+    "bandwidth": "bandwidth",
+    "operations": "rate",
+    "messages": "rate",
+    "names": "rate",
+}
 TERMINAL = frozenset(HEADLINES)
 TIMES = frozenset({"time"})
 REPORT: frozenset[str] = frozenset()

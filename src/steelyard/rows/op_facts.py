@@ -32,6 +32,7 @@ _SUBJECTS = {
     "npb": "NPB",
     "app": "Proxy applications",
     "noise": "Noise",
+    "file": "Files without MPI",
     "self": "The instrument",
 }
 _MPIS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "mvapich": "MVAPICH"}

@@ -67,11 +67,13 @@ def bandwidth_words(row: Row) -> str:
 
 
 def rate_words(row: Row) -> str:
-    """Format operations per second, `81.1 Mop/s`, or messages, `3.95 M/s`; a dash if none are counted."""
+    """Format operations per second, `81.1 Mop/s`, messages or names, `3.95 M/s`; a dash if none are
+    counted.
+    """
     mops = row.get(Rate).mops
     if mops is None:
         return NOTHING
-    return format_count_rate(1e6 * mops) if row.headline == "messages" else format_mops(mops)
+    return format_count_rate(1e6 * mops) if row.headline in ("messages", "names") else format_mops(mops)
 
 
 def time_half_words(row: Row) -> str:

@@ -136,9 +136,13 @@ enum { ROWS = sizeof rows / sizeof rows[0] };
 
 /* ---- parameters ---- */
 
-static const char *const off_on[] = {"off", "on", NULL};
 static const char *const sync_words[] = {"none", "inside", NULL};
-#define ATOMIC_PARAM PARAM_WORDS("atomic", "on: atomic mode, by MPI_File_set_atomicity", off_on)
+#define ATOMIC_PARAM                                                                                         \
+    PARAM_WORDS(                                                                                             \
+        "atomic",                                                                                            \
+        "on: atomic mode, by MPI_File_set_atomicity; overlapping: the same, and all ranks write the "        \
+        "same pieces, of which each call's must be of one rank",                                             \
+        pieces_atomic)
 #define SYNC_PARAM PARAM_WORDS("sync", "inside: a repetition ends with MPI_File_sync", sync_words)
 #define VIEW_PARAM                                                                                           \
     PARAM_WORDS("view",                                                                                      \
@@ -212,6 +216,8 @@ static int look(struct io *io, int err)
     const struct io_row *row = io->row;
     const int synced = row->reads ? 0 : team_mpi_err(MPI_File_sync(io->file), "MPI_File_sync");
     err = err ? err : synced;
+    if (io->p.together)
+        return pieces_look_atomic(&io->p, io->calls, err);
     return row->pointer == ANYWHERE ? pieces_look_anywhere(&io->p, err) : pieces_look(&io->p, err);
 }
 
@@ -246,25 +252,56 @@ static void teardown(void *state)
     free(io);
 }
 
+enum { LEAST_TOLD = 8 };
+
+/* Pieces of which it is told whose they are, in places that ranks can share. */
+static int check_overlap(const struct op_env *env)
+{
+    const struct io_row *row = env->op->row;
+    const double *values = env->params;
+    if ((int)param_value(env->op->params, values, "atomic", 0) != PIECES_OVERLAPPING)
+        return 0;
+    if (!row->reads && !shares(row) &&
+        (int)param_value(env->op->params, values, "file", 0) == PIECES_SHARED && env->bytes >= LEAST_TOLD)
+        return 0;
+    return err_say(
+        ERR_UNSUPPORTED,
+        "%s cannot have atomic=overlapping, which is for calls that write %d bytes or more to their own "
+        "places in a shared file",
+        row->name, LEAST_TOLD);
+}
+
 static int setup(const struct op_env *env, void **state)
 {
     const struct io_row *row = env->op->row;
     struct io *io = calloc(1, sizeof *io);
     if (!io)
         return err_say(ERR_NOMEM, "no memory for the state of %s", row->name);
-    enum { LEAST_TOLD = 8 };
     if (row->pointer == ANYWHERE && env->bytes < LEAST_TOLD) {
         free(io);
         return err_say(ERR_UNSUPPORTED, "%s needs %d bytes to tell whose they are; give larger --bytes",
                        row->name, LEAST_TOLD);
     }
+    int err = check_overlap(env);
+    if (err) {
+        free(io);
+        return err;
+    }
     const bool ordered = row->pointer == ORDERED;
-    int err = io_open(io, env, row->reads, ordered ? PLACES_STRIDED : PLACES_CONTIGUOUS, ordered);
+    err = io_open(io, env, row->reads, ordered ? PLACES_STRIDED : PLACES_CONTIGUOUS, ordered);
     if (err)
         teardown(io);
     else
         *state = io;
     return err;
+}
+
+/* A sync inside costs a write what fsync costs; a read has nothing to sync. */
+static const char *below(const struct op_env *env)
+{
+    const struct io_row *row = env->op->row;
+    const bool syncs = param_value(env->op->params, env->params, "sync", 0) > 0;
+    return row->reads ? "file.pread" : syncs ? "file.pwrite.fsync" : "file.pwrite";
 }
 
 static void add(struct param *params, const struct param *more, size_t count)
@@ -302,6 +339,7 @@ static void op_at(size_t i, struct op *op)
         .check = check,
         .describe_end = io_describe_end,
         .teardown = teardown,
+        .below = below,
         .moved = pieces_moved,
         .work = pieces_work,
     };

@@ -68,7 +68,8 @@ static int make_info(struct io *io, const struct op_env *env)
 static int make_type(struct io *io)
 {
     const struct places *s = &io->p.places;
-    const int worker = io->p.apart ? 0 : io->p.lanes[0].sectors.worker, piece = (int)io->p.piece;
+    const int worker = io->p.apart || io->p.together ? 0 : io->p.lanes[0].sectors.worker,
+              piece = (int)io->p.piece;
     MPI_Datatype whole;
     int rc = MPI_Type_contiguous(piece, MPI_BYTE, &whole);
     if (rc != MPI_SUCCESS)

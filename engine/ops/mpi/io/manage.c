@@ -234,6 +234,12 @@ static int setup(const struct op_env *env, void **state)
     return err;
 }
 
+/* Only of the call that has one of the system behind it, on as many bytes. */
+static const char *below(const struct op_env *env)
+{
+    return ((const struct manage_row *)env->op->row)->writes ? "file.fsync" : NULL;
+}
+
 static void op_at(size_t i, struct op *op)
 {
     const struct manage_row *row = &rows[i];
@@ -256,6 +262,7 @@ static void op_at(size_t i, struct op *op)
         .verify = verify,
         .describe_end = io_describe_end,
         .teardown = teardown,
+        .below = below,
     };
     memcpy(op->name, row->name, strlen(row->name) + 1);
 }

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from steelyard.judges.accept import answers, floors, noise, places, protocol, reference, settings
+from steelyard.judges.accept import answers, files, floors, noise, places, protocol, reference, settings
 from steelyard.judges.accept.criterion import (
     ACCEPTED,
     NOT_WELL,
@@ -30,7 +30,7 @@ __all__ = [
     "read_limits",
 ]
 
-CRITERIA = criteria_of(settings, answers, places, noise, floors, protocol, reference)
+CRITERIA = criteria_of(settings, answers, places, noise, floors, protocol, files, reference)
 
 
 def accept(weighed: Weighed, reference: Weighed | None = None, limits: Sequence[Limit] = ()) -> Acceptance:

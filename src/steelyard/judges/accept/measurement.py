@@ -8,7 +8,16 @@ from functools import cached_property
 from steelyard.analyses.hosts.model import LEAST_SLOWER
 from steelyard.base.diagnostic import Diagnostic
 from steelyard.diagnostics.results import diagnostics
-from steelyard.judges.accept.peer_groups import CORE, HOST, LINK, Kinds, PeerGroup, by_kinds, peer_groups_of
+from steelyard.judges.accept.peer_groups import (
+    CORE,
+    FILES_HOST,
+    HOST,
+    LINK,
+    Kinds,
+    PeerGroup,
+    by_kinds,
+    peer_groups_of,
+)
 from steelyard.records.command_line import command, resumed
 from steelyard.results.load import Measured
 from steelyard.results.row import Row
@@ -18,10 +27,10 @@ PLAN = "acceptance"  # the shipped plan that measures for the criteria
 USUAL_LAUNCHES = 10  # that an acceptance asks for
 FALSE_ALARM = 0.01  # share of machines without fault for which a family of statements reports one
 # The least difference that is a fault, by kind of place. In a mesh some cores are nearer to each other than
-# others: sound links of a class differ by some 10 %.
-LEAST_FAULT = {CORE: 0.05, HOST: LEAST_SLOWER, LINK: 0.20}
+# others: sound links of a class differ by some 10 %. Files share servers and disks with others.
+LEAST_FAULT = {CORE: 0.05, HOST: LEAST_SLOWER, LINK: 0.20, FILES_HOST: 0.20}
 # The least gap between two kinds of places: fewer than one in a thousand machines have one by chance.
-_KINDS_APART = {CORE: 0.10, HOST: 0.10, LINK: 0.20}
+_KINDS_APART = {CORE: 0.10, HOST: 0.10, LINK: 0.20, FILES_HOST: 0.20}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from steelyard.analyses.hosts.model import host_pairs
 from steelyard.base.cpulist import told_cpus
 from steelyard.records.campaign_file import OTHER_HOST
-from steelyard.records.kinds import NOISE
+from steelyard.records.kinds import FILE, NOISE
 from steelyard.records.parts import Place
 from steelyard.results.durations import pairs_of
 from steelyard.results.key import RowKey, key_of
@@ -28,6 +28,7 @@ from steelyard.stats.peer_outliers import LEAST_LAUNCHES, LEAST_PLACES
 from steelyard.system.topology import NOWHERE, Cpu, Topology, class_of
 
 CORE, HOST, LINK = "core", "host", "link"
+FILES_HOST = "file client"  # a host whose ranks use files of their own
 BETWEEN = " – "  # the two ends of a link
 # Ops in which each rank works alone, on its core and its memory.
 _ALONE = ("mem.", "self.")
@@ -127,6 +128,8 @@ def peer_groups_of(measured: Measured, rows: Sequence[Row]) -> tuple[PeerGroup, 
             continue
         if row.op.startswith(_ALONE):
             found += _of_ranks(row, point, cpus)
+        elif row.role == FILE and "own" in (row.params.get("file"), row.params.get("folder")):
+            found += _table(row_name(row), FILES_HOST, _of_hosts([_by_host(cell) for cell in point.cells]))
         elif row.op in _PAIRED:
             found += _of_pairs(row, point, cpus)
     of_hosts = (*_of_host_messages(rows), *_of_rounds(measured, by_point))
@@ -164,12 +167,17 @@ def _of_ranks(row: Row, point: PointLaunches, cpus: Mapping[int, Cpu]) -> Iterat
         for kind in dict.fromkeys(kind for one in cores for kind in one):
             what = f"{row_name(row)} ({kind})" if kind else row_name(row)
             yield from _table(what, CORE, [one.get(kind, {}) for one in cores])
-    medians = [
+    if several:
+        yield from _table(row_name(row), HOST, _of_hosts(launches))
+
+
+def _of_hosts(launches: Sequence[Mapping[str, Sequence[tuple[Place, float]]]]) -> Launches:
+    """Take the median of the ranks of each host; nothing on one host."""
+    found = [
         {host: float(np.median([time for _, time in ranks])) for host, ranks in one.items()}
         for one in launches
     ]
-    if several:
-        yield from _table(row_name(row), HOST, medians)
+    return found if len({host for one in found for host in one}) > 1 else ()
 
 
 def _by_host(cell: PointLaunch) -> dict[str, list[tuple[Place, float]]]:

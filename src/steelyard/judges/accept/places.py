@@ -17,7 +17,7 @@ import numpy as np
 from steelyard.base.plural import counted, joined, plural
 from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.judges.accept.measurement import FALSE_ALARM, LEAST_FAULT, Weighed
-from steelyard.judges.accept.peer_groups import BETWEEN, CORE, HOST, LINK, Kinds, PeerGroup
+from steelyard.judges.accept.peer_groups import BETWEEN, CORE, FILES_HOST, HOST, LINK, Kinds, PeerGroup
 from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.records.command_line import command
 from steelyard.stats.peer_outliers import LEAST_LAUNCHES, LEAST_PLACES, PeerComparison
@@ -36,7 +36,7 @@ _SUSPECT_REMEDY = (
 
 # The largest difference that may be ignored, by kind of place: an interval beyond it leaves too much open to
 # call places alike.
-_IGNORED = {CORE: 0.10, HOST: 0.10, LINK: 0.40}
+_IGNORED = {CORE: 0.10, HOST: 0.10, LINK: 0.40, FILES_HOST: 0.40}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def hosts(seen: Candidate) -> Finding | None:
     one host.
     """
     several = any(one.kind == HOST for one in seen.weighed.tests)
-    return _judge(seen.weighed, HOST) if several else None
+    return judge_places(seen.weighed, HOST) if several else None
 
 
 @criterion(
@@ -73,7 +73,7 @@ def hosts(seen: Candidate) -> Finding | None:
 )
 def cores(seen: Candidate) -> Finding:
     """Judge the cores of each host."""
-    return _judge(seen.weighed, CORE)
+    return judge_places(seen.weighed, CORE)
 
 
 @criterion(
@@ -83,11 +83,11 @@ def cores(seen: Candidate) -> Finding:
 )
 def links(seen: Candidate) -> Finding:
     """Judge pairs of ranks that exchange messages, each class separately."""
-    return _judge(seen.weighed, LINK)
+    return judge_places(seen.weighed, LINK)
 
 
-def _judge(weighed: Weighed, kind: str) -> Finding:
-    """Judge cores, hosts or links."""
+def judge_places(weighed: Weighed, kind: str) -> Finding:
+    """Judge cores, hosts or links, or hosts by their files."""
     own = [(test, said) for test, said in weighed.peers if test.kind == kind]
     kinds = [one for one in weighed.kinds if one.test.kind == kind]
     bad = [_shared_words(one) for one in kinds if one.shared_end]

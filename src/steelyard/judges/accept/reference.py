@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
@@ -16,6 +16,8 @@ from steelyard.judges.compare.verdicts import CaseVerdict, compare
 from steelyard.judges.history.settings import differences, settings_of
 from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.records.command_line import command
+from steelyard.records.kinds import FILE
+from steelyard.results.row import Row
 
 _LEAST = 0.05  # of a time: the least difference that is a fault
 _MARGIN = 0.35  # of a time: two sittings of some 70 test cases cannot show less
@@ -29,7 +31,12 @@ _LONGEST = 40  # letters of a setting in a sentence
     remedy="Measure again with the settings of the reference.",
 )
 def reference(seen: Candidate) -> Finding | None:
-    """Judge by a comparison of folders; None without a reference."""
+    """Judge by a comparison of folders; None without a reference. Files are a topic of their own."""
+    return against_reference(seen, lambda row: row.role != FILE)
+
+
+def against_reference(seen: Candidate, is_asked: Callable[[Row], bool]) -> Finding | None:
+    """Compare the rows that are asked for with those of the reference; None without a reference."""
     if seen.reference is None:
         return None
     base, own = seen.reference, seen.weighed
@@ -41,7 +48,7 @@ def reference(seen: Candidate) -> Finding | None:
         )
     try:
         found = compare(
-            rivals_of({base.name: base.rows, own.name: own.rows}),
+            rivals_of({one.name: tuple(filter(is_asked, one.rows)) for one in (base, own)}),
             by_turns=False,
             asked=Question(least=_LEAST, margin=_MARGIN),
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from steelyard.plan.suites.epcc import epcc
+from steelyard.plan.suites.files import imb_io, io500
 from steelyard.plan.suites.imb import imb
 from steelyard.plan.suites.like import EVERY_CORE, Like
 from steelyard.plan.suites.osu import osu
@@ -19,12 +20,13 @@ __all__ = ["EVERY_CORE", "KERNELS", "SUITES", "Like", "groups"]
 
 SUITES: Mapping[str, tuple[Like, ...]] = {
     "OSU Micro-Benchmarks": tuple(osu()),
-    "Intel MPI Benchmarks": tuple(imb()),
+    "Intel MPI Benchmarks": (*imb(), *imb_io()),
     "SKaMPI": tuple(skampi()),
     "EPCC OpenMP micro-benchmarks": tuple(epcc()),
     "ReproMPI": tuple(repro()),
     "MPICH's own": tuple(mpich()),
     "SMB, Netgauge, b_eff, Phloem, NetPIPE": tuple(others()),
+    "IO500 (IOR, mdtest), b_eff_io": tuple(io500()),
 }
 _NPB = command("run", "npb.*", **{"class": "A"})
 # Suites whose programs are ops of the same names here, and what runs all of them.
@@ -56,6 +58,9 @@ def groups() -> dict[str, tuple[Like, ...]]:
         found[program.lower()] = tuple(row for row in every if row.program == program)
     names = ("Unidir_put", "Unidir_get", "Bidir_put", "Bidir_get", "Accumulate")
     found["imb-ext"] = tuple(row for row in every if row.name in names)
-    for word in ("netgauge", "smb", "mpibench"):
+    for word in ("netgauge", "smb", "mpibench", "b_eff_io"):
         found[word] = tuple(row for row in every if row.name.startswith(f"{word}_"))
+    for word in ("ior", "mdtest"):
+        found[word] = tuple(row for row in every if row.name.startswith(word))
+    found["io500"] = (*found["ior"], *found["mdtest"])
     return found

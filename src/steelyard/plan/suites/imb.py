@@ -1,6 +1,6 @@
 """Intel MPI Benchmarks: names, sizes and defaults of version 2021, read in its source.
 
-One-sided operations are those between two ranks. File I/O is left out.
+One-sided operations are those between two ranks. Those of files are in `files`.
 """
 
 from __future__ import annotations

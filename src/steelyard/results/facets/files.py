@@ -14,14 +14,15 @@ class Files(Facet, frozen=True, kw_only=True):
     launch.
 
     `free_bytes` is the least that was free in a launch. `from_storage` is the share of bytes read that came
-    from storage, as the kernel counts them for the process, the median over launches. None where it is not
-    known.
+    from storage, as the kernel counts them for the process, the median over launches. `below` is the op that
+    does the same without MPI-IO. None where it is not known.
     """
 
     file_system: str | None = None
     mount_options: str | None = None
     free_bytes: int | None = None
     from_storage: float | None = None
+    below: str | None = None
 
     @classmethod
     def of(cls, one: Combined) -> Files | None:
@@ -35,6 +36,7 @@ class Files(Facet, frozen=True, kw_only=True):
             mount_options=told[0].options,
             free_bytes=min((one.free_bytes for one in told if one.free_bytes is not None), default=None),
             from_storage=middle(shares),
+            below=next((launch.point.below for launch in one.launches if launch.point is not None), None),
         )
 
 

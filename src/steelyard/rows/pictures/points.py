@@ -134,7 +134,7 @@ def count_charts(group: FigureGroup) -> list[Chart]:
         return None if mops is None else 1e6 * mops
 
     headlines = {item.row.headline for item in group.items}
-    label = "messages a second" if headlines == {"messages"} else "operations a second"
+    label = f"{headlines.pop() if len(headlines) == 1 else 'operations'} a second"
     return _rate_charts(group, label, per_second, format_count_rate)
 
 

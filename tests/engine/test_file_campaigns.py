@@ -1,0 +1,88 @@
+"""Campaigns with files: a file system that does not answer, and what a killed campaign has left."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from campaigns import ended, plan_of, run_plan, setup_of
+from hung_files import hung_mount
+from steelyard.campaign import job as job_module
+from steelyard.campaign.events import Event, PointEnded
+from steelyard.campaign.files import tidy, unanswered
+from steelyard.engines.build import Engine
+from steelyard.plan.plan import Plan
+
+pytestmark = [
+    pytest.mark.xdist_group("waits"),
+    # Python warns of a child that still runs: no signal ends what waits for such a file system.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+_SOON = 0.3  # seconds, in place of 20
+
+
+def _plan(files: Path, hang_after: str = "60s") -> Plan:
+    """Two test cases with files, and one without."""
+    plan = plan_of("file.create", "file.stat", hang_after=hang_after)
+    measures = tuple(msgspec.structs.replace(one, files=str(files)) for one in plan.measure)
+    return msgspec.structs.replace(plan, measure=(*measures, *plan_of("self.empty").measure))
+
+
+def _reasons(events: list[Event]) -> dict[str, str]:
+    runs = {one.plan.op: one.file.points[0].end for one in events if isinstance(one, PointEnded)}
+    return {op: end.why or "" for op, end in runs.items() if end is not None}
+
+
+@pytest.fixture
+def silent(tmp_path: Path) -> Path:
+    folder = tmp_path / "mount"
+    folder.mkdir()
+    return folder
+
+
+def test_a_file_system_that_does_not_answer_fails_its_test_cases(
+    tmp_path: Path, silent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setup = setup_of()
+    monkeypatch.setattr(job_module, "unanswered", partial(unanswered, seconds=_SOON))
+    with hung_mount(silent):
+        events = run_plan(tmp_path / "out", _plan(silent), setup)
+    said = f"the file system of {silent} did not answer within 0.3 s; see whether its server runs"
+    assert dict(ended(events)) == {"file.create": "failed", "file.stat": "failed", "self.empty": "ok"}
+    assert _reasons(events) == {"file.create": said, "file.stat": said, "self.empty": ""}
+
+
+@pytest.mark.further
+def test_one_that_stops_to_answer_in_a_launch_is_a_hang(
+    tmp_path: Path, silent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its processes cannot even be killed; all else goes on."""
+    setup = setup_of()
+    asked = list[str]()
+
+    def first_well(engine: Engine, folder: str) -> str | None:
+        asked.append(folder)
+        return None if len(asked) == 1 else unanswered(engine, folder, seconds=_SOON)
+
+    monkeypatch.setattr(job_module, "unanswered", first_well)
+    with hung_mount(silent):
+        events = run_plan(tmp_path / "out", _plan(silent, hang_after="1s"), setup)
+    assert dict(ended(events)) == {"file.create": "failed", "file.stat": "failed", "self.empty": "ok"}
+    reasons = sorted(_reasons(events).values())
+    assert reasons[0] == ""
+    assert reasons[1].startswith("hang: ")
+    assert "did not answer" in reasons[2]
+
+
+@pytest.mark.further
+def test_what_cannot_be_removed_is_told(tmp_path: Path, silent: Path) -> None:
+    solo = setup_of().engines[None]
+    with hung_mount(silent):
+        (note,) = tidy(solo, [str(silent / "steelyard-files-0-1")], seconds=_SOON)
+    assert f"the file system of {silent} did not answer" in note
+    (note,) = tidy(solo, [str(silent)])
+    assert "is not named steelyard-files-" in note

@@ -63,6 +63,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> None:
             os.setpriority(os.PRIO_PROCESS, 0, 0 if item.path.is_relative_to(_GROUPED) else _NICE)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call() -> None:
+    """Let pytest's variable be the same in each test: where variables differ, programs are asked again."""
+    os.environ["PYTEST_CURRENT_TEST"] = "a test"
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What starts an MPI runs in one worker of pytest-xdist, one after the other, for ranks want the cores.

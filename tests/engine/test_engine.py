@@ -292,6 +292,25 @@ def test_an_engine_that_does_not_describe_itself(tmp_path: Path, text: str, sent
         describe(engine)
 
 
+def test_an_engine_is_asked_once_while_it_and_the_variables_stay_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = '{"engine":"%s","version":"0","ops":[],"methods":[],"stop_rules":[]}'
+    asked = tmp_path / "asked"
+
+    def engine(name: str) -> Engine:
+        path = script(tmp_path / "new", f"echo >> {asked}; echo '{said % name}'").replace(tmp_path / "engine")
+        return Engine(str(path), "solo", None)
+
+    first = engine("first")
+    assert [describe(first).engine, describe(first).engine] == ["first", "first"]
+    assert len(asked.read_text().splitlines()) == 1
+    assert describe(engine("again")).engine == "again"
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert describe(first).engine == "again"
+    assert len(asked.read_text().splitlines()) == 3
+
+
 @pytest.mark.parametrize("kind", ["solo", "mpi"])
 def test_cmake_builds_the_same(tmp_path: Path, kind: Kind) -> None:
     """The same files with the same flags, but for warnings and what a compiler wrapper adds by itself."""

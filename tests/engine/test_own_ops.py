@@ -18,7 +18,7 @@ from steelyard.system.process import run
 
 @pytest.fixture
 def steelyard(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, own_cache: Path
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Steelyard:
     monkeypatch.chdir(tmp_path)
     return steelyard_of(capsys, monkeypatch)

@@ -26,6 +26,7 @@ from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.files import write_whole
 from steelyard.base.private import OWNER_ALONE
 from steelyard.base.still import Tell, telling_still
+from steelyard.engines.asked import Stamp, Variables, ask, stamp_of, variables_of
 from steelyard.engines.cache import cache_folder, digest_file, digest_of, is_whole, locked_for
 from steelyard.engines.compile import Kind, build_commands, build_engine, build_seconds, read_build
 from steelyard.engines.description import Description, load_words
@@ -36,7 +37,6 @@ from steelyard.engines.why_not import no_compiler, no_wrapper
 from steelyard.system.process import run
 
 _DESCRIBE_SECONDS = 60.0
-_ASK_SECONDS = 60.0
 _CODE_OPTIONS = ("-O", "-f", "-m", "-pg", "--coverage", "--sysroot=")
 
 
@@ -147,24 +147,28 @@ def describe(
 
     With the ops of `libraries` of the user, by absolute paths: their code runs when they are loaded.
     `launcher` comes before the engine if it cannot start by itself, and is started in the folder `cwd`. It is
-    not the current one, where libraries would read settings that nobody knows of. Raises MeasurementError if
-    it does not start.
+    not the current one, where libraries would read settings that nobody knows of. The engine is asked once
+    while it, the libraries and the variables stay the same. Raises MeasurementError if it does not start.
     """
-    done = run(
-        [*launcher, engine.path, "describe", *load_words(libraries)],
-        env=os.environ | engine_environment(engine),
-        timeout=_DESCRIBE_SECONDS,
-        cwd=cwd or "/",
-    )
+    environment = variables_of(os.environ | engine_environment(engine))
+    argv = (*launcher, engine.path, "describe", *load_words(libraries))
+    stamps = tuple(stamp_of(path) for path in (engine.path, *libraries))
+    return _described(engine.path, argv, stamps, environment, str(cwd or "/"))
+
+
+@functools.lru_cache(maxsize=16)
+def _described(
+    path: str, argv: tuple[str, ...], stamps: tuple[Stamp, ...], environment: Variables, cwd: str
+) -> Description:
+    del stamps  # they are in the key
+    done = run(argv, env=dict(environment), timeout=_DESCRIBE_SECONDS, cwd=cwd)
     if done.code != 0:
-        raise MeasurementError(
-            f"'{engine.path} describe' failed with code {done.code}: {_last_line(done.err)}"
-        )
+        raise MeasurementError(f"'{path} describe' failed with code {done.code}: {_last_line(done.err)}")
     try:
         return msgspec.json.decode(done.out, type=Description)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise MeasurementError(
-            f"what '{engine.path} describe' printed is no description of an engine: {error}"
+            f"what '{path} describe' printed is no description of an engine: {error}"
         ) from None
 
 
@@ -326,26 +330,6 @@ def _key(folder: Path, kind: Kind, compiler: Sequence[str], environment: dict[st
 def _shown(wrapper: str, environment: dict[str, str]) -> list[str]:
     """Find the command that a compiler wrapper of an MPI stands for."""
     return shlex.split(ask(wrapper, "-show", environment))
-
-
-def ask(program: str, option: str, environment: Mapping[str, str]) -> str:
-    """Return what `program option` prints; ask once while the program and the variables stay the same.
-
-    Raises InputError if there is no such program.
-    """
-    located = shutil.which(program)
-    if located is None:
-        raise InputError(f"'{program}' does not exist or cannot be run")
-    stat = Path(located).stat()
-    return _asked(located, option, stat.st_size, stat.st_mtime_ns, frozenset(environment.items()))
-
-
-@functools.lru_cache(maxsize=64)
-def _asked(
-    program: str, option: str, size: int, mtime_ns: int, environment: frozenset[tuple[str, str]]
-) -> str:
-    del size, mtime_ns  # they are in the key, for a program that is replaced
-    return run([program, option], env=dict(environment), timeout=_ASK_SECONDS).out
 
 
 def _beneath(words: Sequence[str]) -> list[str]:

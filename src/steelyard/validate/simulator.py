@@ -18,7 +18,8 @@ from steelyard import __version__
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular, write_whole
 from steelyard.base.units import format_time
-from steelyard.engines.build import Engine, ask, describe, simulated_engine
+from steelyard.engines.asked import ask
+from steelyard.engines.build import Engine, describe, simulated_engine
 from steelyard.engines.cache import cache_folder
 from steelyard.engines.description import Description
 from steelyard.records.job_file import append_records

@@ -19,8 +19,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from coverage_derived import Floats
+from coverage_derived import Floats, alike
 from coverage_table import table
+from numpy.typing import NDArray
 from scipy.stats import norm
 
 from steelyard.judges.compare.answer import CANNOT_TELL, Answer, Question
@@ -35,18 +36,35 @@ ASKED = (0.04, 0.03, 0.02, 0.015, 0.01)
 SLOW = 0.3  # share of the slow mode
 MODE = 2.0  # times as slow
 Draw = Callable[[np.random.Generator, int], Floats]
+Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """How launch medians scatter, and their median."""
+    """How launch medians scatter, and their median; launch i is of the group `group(i)`, if there are groups.
+
+    A group, as a sitting or a host, adds 3 % to all of its launches.
+    """
 
     draw: Draw
     median: float = 1.0
+    group: Callable[[Counts], Counts] | None = None
+
+    def launches(self, rng: np.random.Generator, count: int) -> tuple[Floats, list[list[int]]]:
+        """The medians of launches in time, and the ways in which they are grouped."""
+        medians = self.draw(rng, count)
+        if self.group is None:
+            return medians, []
+        labels = self.group(np.arange(count))
+        return medians * np.exp(SCATTER * rng.standard_normal(count))[labels], [labels.tolist()]
 
 
 def _modes(rng: np.random.Generator, count: int) -> Floats:
     return np.asarray(_normal(rng, count) * np.where(rng.random(count) < SLOW, MODE, 1.0))
+
+
+def _alike(phi: float) -> Draw:
+    return lambda rng, count: np.exp(SCATTER * alike(rng, count, phi))
 
 
 def _normal(rng: np.random.Generator, count: int) -> Floats:
@@ -60,6 +78,11 @@ WORLDS = {
         lambda rng, count: np.exp(SCATTER / math.sqrt(2) * rng.standard_t(4, count)),
     ),
     "exponential": World(lambda rng, count: 1 + SCATTER * (rng.exponential(1, count) - math.log(2))),
+    "launches alike, AR(1) of 0.2": World(_alike(0.2)),
+    "launches alike, AR(1) of 0.4": World(_alike(0.4)),
+    "launches alike, AR(1) of 0.8": World(_alike(0.8)),
+    "sittings of four launches, 3 %": World(_normal, group=lambda launch: launch // 4),
+    "five hosts by turns, 3 %": World(_normal, group=lambda launch: launch % 5),
     "modes 70/30 x 2": World(_modes, 1 + SCATTER * float(norm.ppf(0.5 / (1 - SLOW)))),
 }
 
@@ -81,26 +104,30 @@ PLANS = {
 }
 
 
-def stopped(medians: Floats, looks: Looks, asked: float) -> tuple[Estimate, int]:
+def stopped(
+    medians: Floats, looks: Looks, asked: float, groups: Sequence[Sequence[int]] = ()
+) -> tuple[Estimate, int]:
     """Look until the interval is narrow enough, or there are no more launches."""
     for k, count in enumerate(looks.at):
-        found = launch_interval(medians[:count].tolist(), looks.level(k))
+        labels = [one[:count] for one in groups]
+        found = launch_interval(medians[:count].tolist(), looks.level(k), groups=labels)
         if max(found.high - found.value, found.value - found.low) <= asked * found.value:
             break
     return found, count
 
 
-def row_tables(rounds: int) -> Iterator[str]:
+def row_tables(rounds: int, seed: int) -> Iterator[str]:
     """A table for each plan of looks."""
     for name, looks in PLANS.items():
         rows = []
         for words, world in WORLDS.items():
             cells = [words]
             for asked in ASKED:
-                rng = np.random.default_rng([34, round(1e4 * asked)])
+                rng = np.random.default_rng([seed, round(1e4 * asked)])
                 held = took = 0
                 for _ in range(rounds):
-                    found, count = stopped(world.draw(rng, MOST), looks, asked)
+                    medians, groups = world.launches(rng, MOST)
+                    found, count = stopped(medians, looks, asked, groups)
                     held += found.low <= world.median <= found.high
                     took += count
                 cells.append(f"{100 * held / rounds:.1f} in {took / rounds:.0f}")
@@ -108,7 +135,7 @@ def row_tables(rounds: int) -> Iterator[str]:
         yield table([name, *(f"±{100 * asked:g} %" for asked in ASKED)], rows)
 
 
-def alarm_tables(rounds: int) -> Iterator[str]:
+def alarm_tables(rounds: int, first_seed: int) -> Iterator[str]:
     """Equals that are looked at from 8 to 40 pairs, at every second, and at those in use."""
     rows = []
     for words, looks in (
@@ -118,12 +145,28 @@ def alarm_tables(rounds: int) -> Iterator[str]:
         for points in (1, 5):
             alarms = each = 0
             for seed in range(rounds):
-                rng = np.random.default_rng([34, seed, points])
+                rng = np.random.default_rng([first_seed, seed, points])
                 first, second = SCATTER * rng.standard_normal((2, 40, points))
                 alarms += bool((compare_looks(first, second, looks, seed=seed).p <= 0.01).any())
                 each += any((compare_arms(first[:n], second[:n], seed=seed).p <= 0.01).any() for n in looks)
             rows.append([words, str(points), f"{100 * alarms / rounds:.1f}", f"{100 * each / rounds:.1f}"])
     yield table(["looks at pairs", "test cases", "alarms, in %", "if each look had 1 %"], rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """How launches scatter, and whether they have modes."""
+
+    scatter: float
+    modes: bool = False
+
+
+NOISES = {
+    "1 %": Noise(0.01),
+    "3 %": Noise(0.03),
+    "6 %": Noise(0.06),
+    "3 %, modes 70/30 x 2": Noise(0.03, modes=True),
+}
 
 
 def said(arms: Floats, looks: tuple[int, ...], seed: int) -> Answer:
@@ -132,37 +175,39 @@ def said(arms: Floats, looks: tuple[int, ...], seed: int) -> Answer:
     return answers_of(found, arms[0], arms[1], Question(), looks=looks)[0]
 
 
-def arms_of(rng: np.random.Generator, pairs: int, points: int, scatter: float, truth: float) -> Floats:
+def arms_of(rng: np.random.Generator, pairs: int, points: int, noise: Noise, truth: float) -> Floats:
     """Both arms, (2, pairs, points); the second takes so much longer in all test cases."""
-    return np.asarray(scatter * rng.standard_normal((2, pairs, points)) + [[[0.0]], [[math.log1p(truth)]]])
+    shape = (2, pairs, points)
+    values = noise.scatter * rng.standard_normal(shape) + [[[0.0]], [[math.log1p(truth)]]]
+    return np.asarray(values + (math.log(MODE) * (rng.random(shape) < SLOW) if noise.modes else 0.0))
 
 
 def advised(
-    rounds: int, points: int, scatter: float, truth: float, pairs: int = 8
+    rounds: int, points: int, noise: Noise, truth: float, pairs: int = 8, first_seed: int = 34
 ) -> tuple[list[int], int, int]:
     """Return what is named, and how often it decides: in the campaign that grows, and in a new one."""
     named: list[int] = []
     grown = fresh = 0
     for seed in range(rounds):
-        rng = np.random.default_rng([34, seed, points, round(1e4 * truth)])
-        arms = arms_of(rng, 600, points, scatter, truth)
+        rng = np.random.default_rng([first_seed, seed, points, round(1e4 * truth)])
+        arms = arms_of(rng, 600, points, noise, truth)
         needed = said(arms[:, :pairs], (), seed).launches_needed
         if needed is not None and needed <= arms.shape[1]:
             named.append(needed)
             grown += said(arms[:, :needed], (pairs,), seed).verdict != CANNOT_TELL
-            fresh += said(arms_of(rng, needed, points, scatter, truth), (), seed).verdict != CANNOT_TELL
+            fresh += said(arms_of(rng, needed, points, noise, truth), (), seed).verdict != CANNOT_TELL
     return named, grown, fresh
 
 
-def advice_tables(rounds: int) -> Iterator[str]:
+def advice_tables(rounds: int, first_seed: int) -> Iterator[str]:
     """For each true difference: how many launches are named, and how often these decide."""
     truths = (0.0, 0.01, 0.03, 0.05, 0.1)
     rows = []
-    for scatter in (0.03, 0.06):
+    for words, noise in NOISES.items():
         for points in (1, 20):
-            cells = [f"{100 * scatter:g} %", str(points)]
+            cells = [words, str(points)]
             for truth in truths:
-                named, grown, fresh = advised(rounds, points, scatter, truth)
+                named, grown, fresh = advised(rounds, points, noise, truth, first_seed=first_seed)
                 count = len(named)
                 if count < rounds / 10:
                     cells.append("")
@@ -182,8 +227,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="what looks cost, and whether advice is true")
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("--rounds", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=34)
     given = parser.parse_args()
-    for text in KINDS[given.kind](given.rounds):
+    for text in KINDS[given.kind](given.rounds, given.seed):
         print(text, end="\n\n", flush=True)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 import steelyard.analyses
 from flat_rows import made_row
@@ -47,22 +49,32 @@ def test_tables_that_another_analysis_has_are_made_only_without_its() -> None:
     assert within.tables_of(many) == ()
 
 
-def test_each_row_of_the_registry_is_listed_once_under_a_key_of_its_own() -> None:
-    rows = [value for value in vars(registry).values() if isinstance(value, Analysis)]
-    assert len({row.key for row in rows}) == len(rows) == len(ANALYSES)
-    assert {row.key for row in rows} == {row.key for row in ANALYSES}
+def test_each_row_has_a_key_of_its_own_and_stands_in_its_folder() -> None:
+    """The registry takes each key once: of two rows with one key, one would be lost."""
+    homes: dict[str, set[str]] = {}
+    for module in _row_modules():
+        rows = [value for value in vars(module).values() if isinstance(value, Analysis)]
+        assert rows, f"{module.__name__} has no row"
+        for row in rows:
+            homes.setdefault(row.key, set()).add(f"{id(row)}")
+    assert {key for key, ids in homes.items() if len(ids) > 1} == set()
+    assert homes.keys() == {row.key for row in ANALYSES}
+
+
+def _row_modules() -> list[ModuleType]:
+    folder = Path(steelyard.analyses.__file__).parent
+    names = sorted(path.parent.name for path in folder.glob("*/__init__.py"))
+    assert "growth" in names
+    return [importlib.import_module(f"steelyard.analyses.{name}.row") for name in names]
+
+
+def test_analyses_without_a_place_come_last() -> None:
+    keys = [row.key for row in ANALYSES]
+    assert keys[: len(registry.ORDER)] == [key for key in registry.ORDER if key in keys]
+    assert keys[len(registry.ORDER) :] == sorted(keys[len(registry.ORDER) :])
 
 
 def test_a_section_of_the_report_has_a_title() -> None:
     """That of its first table, or its own where it may have none."""
     for row in ANALYSES:
         assert row.title or row.place is not PagePlace.BEFORE_ROWS
-
-
-def test_each_folder_of_analyses_is_that_of_a_row() -> None:
-    """What the registry does not take from it is dead."""
-    folder = Path(steelyard.analyses.__file__).parent
-    told = Path(registry.__file__).read_text()
-    folders = {path.parent.name for path in folder.glob("*/__init__.py")}
-    assert "growth" in folders
-    assert {name for name in folders if f"steelyard.analyses.{name}." not in told} == set()

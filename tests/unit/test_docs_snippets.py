@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from page_diffs import with_added
+from page_diffs import hunks, is_in, with_added
 from pages import ROOT, Snippet, command_lines, commands, snippets, snippets_of, words_of
 from steelyard.engines.build import engine_folder
 from steelyard.system.process import run
@@ -160,3 +160,36 @@ def test_snippets_have_their_lines() -> None:
         ("page.md:11", ["run", "a", "b"]),
         ("page.md:2", ["list"]),
     ]
+
+
+_NAMED = re.compile(r'^(?:def|class) \w+|^ *\.?name ?= ?"[\w.-]+"')
+
+
+def drifted(diff: str, root: Path) -> list[str]:
+    """What a diff defines that its file has already, in other words: it would stand there twice."""
+    return [
+        f"{hunk.path}: {match[0].strip()}"
+        for hunk in hunks(diff)
+        if (root / hunk.path).exists()
+        for text in [(root / hunk.path).read_text()]
+        if not is_in(hunk, text)
+        for is_added, line in hunk.lines
+        if is_added
+        and (match := _NAMED.match(line))
+        and re.search(rf"^{re.escape(match[0])}\b", text, re.MULTILINE)
+    ]
+
+
+@pytest.mark.parametrize("diff", _of("diff"), ids=str)
+def test_what_a_diff_defines_is_not_there_in_other_words(diff: Snippet) -> None:
+    assert drifted(diff.text, ROOT) == []
+
+
+def test_a_diff_whose_function_is_there_in_other_words_is_found(tmp_path: Path) -> None:
+    diff = "--- a/a.py\n+++ b/a.py\n@@ -1,1 +1,4 @@\n x = 1\n+\n+def f():\n+    return 1\n"
+    (tmp_path / "a.py").write_text("x = 1\n\ndef f():\n    return 1\n")
+    assert drifted(diff, tmp_path) == []
+    (tmp_path / "a.py").write_text("x = 1\n\ndef f():\n    return 2\n")
+    assert drifted(diff, tmp_path) == ["a.py: def f"]
+    (tmp_path / "a.py").write_text("x = 1\n")
+    assert drifted(diff, tmp_path) == []

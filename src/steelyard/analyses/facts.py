@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from steelyard.analyses.analysis import Made
+from steelyard.analyses.efficiency.row import FLOOR
 from steelyard.analyses.growth.model import Growth
+from steelyard.analyses.growth.row import GROWTH
 from steelyard.analyses.loggp.model import LEAST_JUMP, LogModel, LogPiece
+from steelyard.analyses.loggp.row import MESSAGES
 from steelyard.analyses.loggp.tables import LEAST_SIZES
 from steelyard.analyses.overheads.model import Overheads
-from steelyard.analyses.registry import FLOOR, GROWTH, MESSAGES, OVERHEADS
+from steelyard.analyses.overheads.row import OVERHEADS
 from steelyard.base.plural import joined
 from steelyard.base.units import format_bytes, format_time
 from steelyard.results.facets import Files, Roof

@@ -37,7 +37,7 @@ from pathlib import Path
 from make_records import FakePoint, steady, write_folder
 from steelyard.export.exported import Export, ExportedFolder
 from steelyard.export.formats import FORMATS
-from steelyard.analyses.registry import Made
+from steelyard.analyses.analysis import Made
 from steelyard.results.rows import results
 folder = write_folder(Path(sys.argv[1]), [FakePoint("mpi.bcast", steady(1e3))])
 sys.stdout.buffer.write(FORMATS["jsonl"](Export((ExportedFolder(folder, Made(results(folder))),))))
@@ -48,7 +48,7 @@ _TABLE = """
 import sys
 from pathlib import Path
 from make_records import FakePoint, steady, write_folder
-from steelyard.analyses.registry import Made
+from steelyard.analyses.analysis import Made
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
 from steelyard.analyses.overview import ReadFolder, overview_text
@@ -76,6 +76,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(ROOT / "pyproject.toml", root)
     for diff in (one for one in _SNIPPETS if one.kind == "diff"):
         for name, text in with_added(diff.text, root).items():
+            (root / name).parent.mkdir(exist_ok=True)
             (root / name).write_text(text)
     for name, snippet in _files().items():
         (root / name).write_text(snippet.text)
@@ -98,6 +99,17 @@ def _python(copy: Path, *words: str | Path) -> Done:
 
 def test_the_page_has_a_method_and_a_rule_in_full() -> None:
     assert {Path(name).parent.name for name in _files()} == {"methods", "rules"}
+
+
+@pytest.mark.further
+def test_ops_of_the_page_measure(copy: Path) -> None:
+    """By the command of the page."""
+    command = next(one for one in commands("steelyard") if "pthread.spin.trylock" in one.text)
+    said = _python(copy, "-c", _MAIN, *words_of(command), "--oversubscribe", "--json", "--out", "ops")
+    assert said.code == 0, said.err
+    rows = [row for row in json.loads(said.out)["points"] if row["role"] == "call"]
+    assert {row["op"] for row in rows} >= {"pthread.spin.trylock", "omp.test_lock"}
+    assert all(row["status"] == "ok" and row["verified"] for row in rows)
 
 
 @pytest.mark.further  # an engine takes half a minute; that the page is compiled is in test_docs_snippets.py
@@ -132,10 +144,16 @@ def test_a_format_and_a_facet_of_the_page_are_in_what_is_exported(copy: Path) ->
     assert row["p95_to_p5"] > 1
 
 
-def test_a_column_of_the_page_is_in_the_table(copy: Path) -> None:
+def test_a_column_and_an_analysis_of_the_page_are_tables(copy: Path) -> None:
+    """The analysis goes as it came: by its folder."""
     said = _python(copy, "-c", _TABLE, copy / "table")
     assert said.code == 0, said.err
-    heading, row = (line.split() for line in said.out.splitlines() if line.startswith(("# bytes", "   ")))
+    rows, _, analysis = said.out.partition("slow samples")
+    assert analysis.split()[-3:-1] == ["mpi.bcast", "8B"]
+    shutil.rmtree(copy / "src/steelyard/analyses/slow_samples")
+    without = _python(copy, "-c", _TABLE, copy / "without")
+    assert (without.code, "slow samples" in without.out) == (0, False), without.err
+    heading, row = (line.split() for line in rows.splitlines() if line.startswith(("# bytes", "   ")))
     assert heading[1:] == ["bytes", "time", "±", "p95", "p99", "bandwidth"]
     p95, p99 = (float(field.partition("±")[0].removesuffix("us")) for field in row[3:5])
     assert 1 < p95 < p99

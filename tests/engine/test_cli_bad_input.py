@@ -91,6 +91,8 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("plot mine --to gif", ("--to takes no 'gif'", "give svg, png, pdf")),
     ("plot mine --out picture.gif", ("--to takes no 'gif'", "give svg, png, pdf")),
     ("plot mine --op mpi.bcast", ("--op mpi.bcast is of no op that was measured", "give one of self.empty")),
+    ("plot mine --out .", ("'.' cannot be written: Is a directory", "give --out another place")),
+    ("plot mine --out /", ("'/' cannot be written: Is a directory", "give --out another place")),
     ("plot mine --out a-file/x.svg", ("'a-file/x.svg' cannot be written", "give --out another place")),
     ("plot nowhere", ("there is no results folder 'nowhere'", "steelyard run")),
     ("run self.empty --to word", ("--to takes no 'word'", "give json, csv")),

@@ -10,12 +10,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from commands import steelyard_of
 from fake_jobs import fake_job
 from steelyard.base.errors import InputError
 from steelyard.campaign import batch
 from steelyard.campaign.batch import host_counts, plan_for, read_options
 from steelyard.cli.batch import is_batch, job_words
 from steelyard.cli.run_options import RunOptions
+from steelyard.engines.mpi import find_mpis
 from steelyard.launch.batch_systems import BATCH_SYSTEMS, Wanted
 from steelyard.plan.arguments import asked_plan
 from steelyard.plan.host_pairs import with_hosts
@@ -289,6 +291,26 @@ def test_a_job_for_each_number_of_hosts() -> None:
     assert host_counts(plan) == (1, 2, 4)
     assert host_counts(Plan(measure=measures[:1])) == (1, 4)
     assert [one.ops[0] for one in plan_for(plan, 2).measure] == ["mpi.barrier", "mpi.pingpong"]
+    many = Measure(ops=("mpi.bcast",), hosts=tuple(range(1, 4098)))
+    with pytest.raises(
+        InputError, match="--batch makes at most 4096 jobs, not 4097; give fewer with --hosts"
+    ):
+        host_counts(Plan(measure=(many,)))
+
+
+@pytest.mark.skipif(not find_mpis(), reason="no MPI was found")
+def test_the_jobs_of_a_command_are_one_plan(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them has few test cases."""
+    steelyard = steelyard_of(capsys, monkeypatch)
+    asked = ("run", "mpi.pingpong", "--bytes", "1,2,4", "--hosts", "1,2,4,8", "--batch", "slurm", "--dry-run")
+    monkeypatch.setattr("steelyard.base.product.MOST_TEST_CASES", 12)
+    assert steelyard(*asked).code == 0
+    monkeypatch.setattr("steelyard.base.product.MOST_TEST_CASES", 11)
+    said = steelyard(*asked)
+    assert (said.code, said.out) == (2, "")
+    assert "a plan has at most 11 test cases" in said.err
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,8 @@ _ADDRESS = re.compile(r"""://([^/?#&;, \t\n"']*)@""")
 _BY_SHELL = re.compile(r"""(?<![A-Za-z0-9_.-])([A-Za-z_][A-Za-z0-9_]*)="\$\1\"""")
 _SIGN = re.compile(r"""["']?[=:] *["']?""")
 _GAP = re.compile(r""" +(?=[^- ])["']?""")
+# In a text with none of these there is no secret to look for, word by word.
+_MAY_BE = re.compile(rf"{_ANYWHERE}|{_ALONE}|{_LAST}|Bearer|://", re.IGNORECASE)
 _BEARER = re.compile(rf"Bearer +(?=[^ ])({_WORD})", re.IGNORECASE)
 _VALUE = re.compile(rf"(?:Bearer|Basic) +{_WORD}|{_WORD}", re.IGNORECASE)
 
@@ -40,6 +42,8 @@ def masked(name: str, value: str) -> str:
     """
     if _is_secret(name) and value.lower() not in _SWITCHES:
         return MASK
+    if _MAY_BE.search(value) is None:
+        return value
     parts: list[str] = []
     at = 0
     while at < len(value):

@@ -37,6 +37,7 @@ from steelyard.plan.teams import hosts_of
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint, read_campaign
 from steelyard.system.process import run
 
+_MOST_JOBS = 4096  # of a command; batch systems let a user have some thousand
 _SUBMIT_SECONDS = 120.0
 _LOOK_SECONDS = 0.5  # between looks at the files of jobs
 _ASK_SECONDS = (5.0, 60.0)  # between questions to the batch system: first, and after long waits
@@ -124,8 +125,14 @@ def read_options(
 
 
 def host_counts(plan: Plan) -> tuple[int, ...]:
-    """List the numbers of hosts in a plan; one if it sets none."""
+    """List the numbers of hosts in a plan; one if it sets none. Raises InputError for more than there may be
+    jobs.
+    """
     named = {count for measure in plan.measure for count in hosts_of(measure) or ()}
+    if len(named) > _MOST_JOBS:
+        raise InputError(
+            f"--batch makes at most {_MOST_JOBS} jobs, not {len(named)}; give fewer with --hosts"
+        )
     return tuple(sorted(named)) or (1,)
 
 

@@ -15,6 +15,7 @@ import typer
 from steelyard.base.errors import InputError, MeasurementError, StoppedError
 from steelyard.base.files import make_folder
 from steelyard.base.plural import counted
+from steelyard.base.product import check_test_cases
 from steelyard.campaign.batch import (
     BatchJob,
     JobEnded,
@@ -138,10 +139,11 @@ def _jobs(system: BatchSystem, options: RunOptions, plan: Plan, out: Path) -> li
     machine = read_machine()
     setup = setup_for(plan, machine, tell, builds=not options.dry_run)
     mpis = [name for name in setup.engines if name is not None]
-    jobs = []
+    jobs, cases = [], 0
     for hosts in host_counts(plan):
         part, folder = plan_for(plan, hosts), folder_of(out, hosts)
         points = resolve(part, setup.ops, mpis, len(machine.cores), topology_for(folder, part, hosts))
+        check_test_cases(cases := cases + len(points))  # of all jobs: they are one plan
         command = job_words(options, hosts, folder)
         jobs.append(batch_job(part, points, setup, hosts, out, command, asked))
     return jobs

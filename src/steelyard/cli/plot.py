@@ -95,5 +95,5 @@ def _chosen(items: Sequence[Shown], ops: Sequence[str]) -> list[Shown]:
 def _paths(options: PlotOptions, to: str, figures: Sequence[Figure]) -> list[Path]:
     """Name a file for each figure: the first has the path that was given, others add their names to it."""
     out = options.out or options.folders[0] / f"figure.{to}"
-    named = [out.with_name(f"{out.stem}-{figure.name}{out.suffix}") for figure in figures]
+    named = [out.parent / f"{out.stem}-{figure.name}{out.suffix}" for figure in figures]
     return named if options.out is None else [out, *named[1:]]

@@ -97,7 +97,7 @@ def with_hosts(measure: Measure, hosts: tuple[int, ...]) -> Measure | None:
         known = [count for count in hosts if (count > 1 if of_hosts else count == 1)]
     if measure.hosts is None and measure.engine == "solo":
         known = (1,)
-    chosen = tuple(count for count in known if count in hosts)
+    chosen = tuple(count for count in hosts if count in known)
     return replace(measure, hosts=chosen) if chosen else None
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import random
+import signal
 from functools import partial
 from pathlib import Path
 
@@ -13,8 +16,11 @@ from hung_files import hung_mount
 from steelyard.campaign import job as job_module
 from steelyard.campaign.events import Event, PointEnded
 from steelyard.campaign.files import tidy, unanswered
+from steelyard.campaign.folder import finished
 from steelyard.engines.build import Engine
+from steelyard.engines.mpi import scripts_folder
 from steelyard.plan.plan import Plan
+from steelyard.system.process import Child, run
 
 pytestmark = [
     pytest.mark.xdist_group("waits"),
@@ -86,3 +92,40 @@ def test_what_cannot_be_removed_is_told(tmp_path: Path, silent: Path) -> None:
     assert f"the file system of {silent} did not answer" in note
     (note,) = tidy(solo, [str(silent)])
     assert "is not named steelyard-files-" in note
+
+
+@pytest.mark.further
+def test_campaigns_that_are_killed_leave_nothing_after_the_next_run(tmp_path: Path) -> None:
+    """Driver and ranks at random instants; `STEELYARD_KILLS=30` does it as often."""
+    setup_of()
+    kills, rng = int(os.environ.get("STEELYARD_KILLS", "4")), random.Random(37)
+    place = tmp_path / "place"
+    others = {place / "precious": b"data", place / "steelyard-files-0-other" / "shared": b"theirs"}
+    for path, data in others.items():
+        path.parent.mkdir(parents=True)
+        path.write_bytes(data)
+    left = 0
+    for number in range(kills):
+        out = tmp_path / str(number)
+        argv = [
+            str(scripts_folder() / "steelyard"),
+            "run",
+            "file.create,file.pwrite",
+            "-n",
+            "2",
+            "--bytes",
+            "4Ki",
+        ]
+        argv += ["--files", str(place), "--launches", "8", "--rule", "fixed", "--param", "count=40"]
+        argv += ["--oversubscribe", "--out", str(out)]
+        with Child(argv) as child:
+            child.pause(rng.uniform(0.6, 2.0))
+            child.signal(child.pids(), signal.SIGKILL)
+        left += len(list(place.iterdir())) > len(others)
+        done = run([*argv], timeout=200)
+        assert done.code == 0, done.err
+        assert {path.name for path in place.iterdir()} == {"precious", "steelyard-files-0-other"}
+        assert {path: path.read_bytes() for path in others} == others
+        ends = finished(out).values()
+        assert [end.status for end in ends] == ["ok"] * 16, "nothing is lost, nothing is measured twice"
+    assert left or kills < 10, "some were killed while there were files"

@@ -27,7 +27,8 @@ import msgspec
 
 from steelyard.base.units import format_bytes, parse_bytes
 from steelyard.engines.build import mpi_engine
-from steelyard.engines.mpi import choose_mpi, scripts_folder
+from steelyard.engines.installed import scripts_folder
+from steelyard.engines.mpi import choose_mpi
 from steelyard.launch.command import plan_launch
 from steelyard.launch.request import LaunchRequest
 from steelyard.stats import launch_interval

@@ -18,7 +18,7 @@ from steelyard.campaign.events import Event, PointEnded
 from steelyard.campaign.files import tidy, unanswered
 from steelyard.campaign.folder import finished
 from steelyard.engines.build import Engine
-from steelyard.engines.mpi import scripts_folder
+from steelyard.engines.installed import scripts_folder
 from steelyard.plan.plan import Plan
 from steelyard.system.process import Child, run
 

@@ -71,8 +71,8 @@ def _loggp_sentences(made: Made) -> Iterator[str]:
         yield f"LogGP of {mpi_words(mpi)}{where}: {told or _NO_PART}."
 
 
-def _certain_parts(one: Overheads) -> list[str]:
-    found = ((name, part(one)) for name, part in _PARTS)
+def _certain_parts(overheads: Overheads) -> list[str]:
+    found = ((name, part(overheads)) for name, part in _PARTS)
     return [f"{name} {format_time(span.value)}" for name, span in found if span and _is_certain(span)]
 
 
@@ -96,14 +96,14 @@ def _change_words(piece: LogPiece) -> str:
     return f"between {piece.after} B and {piece.least} B{limit}"
 
 
-def _growth_sentences(found: Sequence[Growth]) -> Iterator[str]:
+def _growth_sentences(growths: Sequence[Growth]) -> Iterator[str]:
     """`mpi.allreduce of Open MPI 4.1.4 on 16 ranks, by its model: 12.1 us at 8 B, 140 us at 64 KiB.`"""
     groups: dict[tuple[str, str, int], list[str]] = {}
-    for one in found:
-        soon = one.ahead[0]
+    for growth in growths:
+        soon = growth.ahead[0]
         if _is_certain(soon.time):
-            words = f"{format_time(soon.time.value)} at {format_bytes(one.bytes)}"
-            groups.setdefault((one.op, one.mpi or "", soon.ranks), []).append(words)
+            words = f"{format_time(soon.time.value)} at {format_bytes(growth.bytes)}"
+            groups.setdefault((growth.op, growth.mpi or "", soon.ranks), []).append(words)
     for (op, mpi, ranks), told in groups.items():
         ends = ", ".join(dict.fromkeys((told[0], told[-1])))
         yield f"{op}{f' of {mpi_words(mpi)}' if mpi else ''} on {ranks} ranks, by its model: {ends}."

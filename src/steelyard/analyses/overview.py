@@ -125,7 +125,7 @@ def overview_tables(
 
 def op_summaries(folders: Sequence[ReadFolder]) -> dict[str, str]:
     """Describe each op in a sentence; older folders have none."""
-    return {name: op.summary for one in folders for name, op in one.measured.campaign.ops.items()}
+    return {name: op.summary for folder in folders for name, op in folder.measured.campaign.ops.items()}
 
 
 def group_table(

@@ -49,11 +49,11 @@ def unmodelled(rows: Sequence[Row], free: Sequence[str], least: int) -> tuple[Un
     )
 
 
-def unmodelled_tables(what: str, least: int, found: Sequence[Unmodelled]) -> tuple[Table, ...]:
+def unmodelled_tables(what: str, least: int, unmodelled: Sequence[Unmodelled]) -> tuple[Table, ...]:
     """Make a line for each curve without a model; none without any."""
-    if not found:
+    if not unmodelled:
         return ()
-    lines = ((_of(one), _by(one)) for one in found)
+    lines = ((_of(one), _by(one)) for one in unmodelled)
     columns = words("of"), words("ranks")
     return (Table(f"no {what} can be determined", _WHY.format(least), columns, plain_lines(lines)),)
 

@@ -7,13 +7,15 @@ from collections.abc import Iterator, Sequence
 from steelyard.base.diagnostic import NOTE, Diagnostic
 
 
-def diagnostic_text(found: Sequence[Diagnostic], *, notes: bool = False, where: str = "") -> Iterator[str]:
+def diagnostic_text(
+    diagnostics: Sequence[Diagnostic], *, notes: bool = False, where: str = ""
+) -> Iterator[str]:
     """Make a line for each, which whoever prints it folds for a terminal; with notes only if asked.
 
     `where` names the folder if there are several. A diagnostic that may explain another one is named in the
     other's line, and has none of its own.
     """
-    shown = [one for one in found if notes or one.severity != NOTE]
+    shown = [diagnostic for diagnostic in diagnostics if notes or diagnostic.severity != NOTE]
     names = {one.name for one in shown}
     for one in shown:
         if one.cause in names:

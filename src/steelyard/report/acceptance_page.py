@@ -28,31 +28,31 @@ def acceptance_of(folders: Sequence[ReadFolder], accepted: Acceptance | None = N
     return accepted or accept(Weighed(first.measured, first.rows, first.name))
 
 
-def acceptance_answers(found: Acceptance | None) -> Iterator[str]:
+def acceptance_answers(acceptance: Acceptance | None) -> Iterator[str]:
     """Write the verdict and why, of which machine, from how much, the command that goes on, and of each
     fault the first evidence and what to do.
     """
-    if found is None:
+    if acceptance is None:
         return
-    yield f"{found.verdict[0].upper()}{found.verdict[1:]}: {found.why}."
-    yield from head_facts(found)
-    yield f"{count_words(found)}."
-    for one in found.topics:
-        if one.verdict == NOT_WELL:
-            yield f"{one.topic}: {one.evidence.partition('; ')[0].rstrip('.')}. {one.remedy}"
+    yield f"{acceptance.verdict[0].upper()}{acceptance.verdict[1:]}: {acceptance.why}."
+    yield from head_facts(acceptance)
+    yield f"{count_words(acceptance)}."
+    for topic in acceptance.topics:
+        if topic.verdict == NOT_WELL:
+            yield f"{topic.topic}: {topic.evidence.partition('; ')[0].rstrip('.')}. {topic.remedy}"
 
 
-def acceptance_sections(found: Acceptance | None, sections: Sequence[Section]) -> Iterator[Section]:
+def acceptance_sections(acceptance: Acceptance | None, sections: Sequence[Section]) -> Iterator[Section]:
     """Make a line for each topic, what was seen and what to do, and collect the main pictures of all
     sections.
     """
-    if found is None:
+    if acceptance is None:
         return
     yield Section(
         "What was found, and what to do",
         "Well: nothing speaks against it. Not well: a fault was found. Cannot tell: too little was measured, "
         "or it differs too much.",
-        tables=(acceptance_page_table(found),),
+        tables=(acceptance_page_table(acceptance),),
     )
     if charts := tuple(_main_pictures(sections))[:_MOST_PICTURES]:
         yield Section("What the verdicts rest on", "", charts=charts)

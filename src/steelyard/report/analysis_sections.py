@@ -78,11 +78,11 @@ def _legend_once(charts: Sequence[Chart]) -> tuple[tuple[Key, ...], tuple[Chart,
     return charts[0].legend, tuple(replace(chart, legend=()) for chart in charts)
 
 
-def _tables(found: Sequence[Table], all_titled: bool) -> tuple[Table, ...]:
+def _tables(tables: Sequence[Table], all_titled: bool) -> tuple[Table, ...]:
     """List all tables of a model; shared explanations stand once. The first has its title above the section,
     too.
     """
-    first, *others = found
+    first, *others = tables
     told = [
         replace(one, explained="" if one.explained == first.explained else sentence(one.explained))
         for one in others

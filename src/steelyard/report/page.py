@@ -197,7 +197,11 @@ def _methods(folders: Sequence[Folder]) -> list[tuple[str, str]]:
 def _findings(folders: Sequence[Folder]) -> Iterator[Findings]:
     """Group what is wrong, the gravest first, and separately the notes."""
     several = len(folders) > 1
-    found = [(folder.name if several else "", one) for folder in folders for one in folder.diagnostics]
+    found = [
+        (folder.name if several else "", diagnostic)
+        for folder in folders
+        for diagnostic in folder.diagnostics
+    ]
     found.sort(key=lambda one: SEVERITIES.index(one[1].severity))
     for own in (
         [one for one in found if one[1].severity != NOTE],

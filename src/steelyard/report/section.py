@@ -159,8 +159,8 @@ def _more(group: FigureGroup) -> Iterator[Part]:
 
 
 def _pair_parts(tables: Sequence[PairTable]) -> Iterator[Part]:
-    for level in dict.fromkeys(one.level for one in tables):
-        own = (one for one in tables if one.level == level)
+    for level in dict.fromkeys(table.level for table in tables):
+        own = (table for table in tables if table.level == level)
         printed = tuple(replace(pair_table(one), title=one.title, explained="") for one in own)
         yield Part(f"From {level} to {level}", tables=printed)
 

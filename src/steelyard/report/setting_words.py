@@ -48,17 +48,17 @@ def _cores(groups: list[list[int]]) -> str:
 
 def _caches(caches: list[dict[str, Any]]) -> str:
     return ", ".join(
-        f"L{one['level']} {one['type'].lower()} {one['instances']} × {format_memory(one['bytes'])}"
-        for one in caches
+        f"L{cach['level']} {cach['type'].lower()} {cach['instances']} × {format_memory(cach['bytes'])}"
+        for cach in caches
     )
 
 
 def _networks(devices: list[dict[str, Any]]) -> str:
     """List the hardware devices; the others are software and carry nothing between hosts."""
     return "; ".join(
-        ", ".join(one[key] for key in ("name", "driver", "state", "rate") if one[key])
-        for one in devices
-        if one["driver"]
+        ", ".join(device[key] for key in ("name", "driver", "state", "rate") if device[key])
+        for device in devices
+        if device["driver"]
     )
 
 

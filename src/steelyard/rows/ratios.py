@@ -91,11 +91,11 @@ def _paired(row: Row, base: Row) -> tuple[float, float] | None:
     The interval is widened to hold the ratio of the times, beside which it is shown. None with fewer than two
     pairs.
     """
-    times = {one.launch: one.median for one in base.launches if one.median and one.median > 0}
+    times = {launch.launch: launch.median for launch in base.launches if launch.median and launch.median > 0}
     logs = [
-        math.log(one.median / other)
-        for one in row.launches
-        if one.median and one.median > 0 and (other := times.get(one.launch))
+        math.log(launch.median / other)
+        for launch in row.launches
+        if launch.median and launch.median > 0 and (other := times.get(launch.launch))
     ]
     if len(logs) < 2 or not row.time or not base.time:
         return None

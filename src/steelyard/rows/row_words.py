@@ -148,7 +148,7 @@ def _path_words(row: Row) -> Iterator[Remark]:
 
 def failed_words(row: Row) -> str:
     """`failed in 3 of 10 launches: wrong data on rank 1`."""
-    failed = [one for one in row.launches if one.status == "failed"]
+    failed = [launch for launch in row.launches if launch.status == "failed"]
     reasons = "; ".join(dict.fromkeys(one.why or "no reason given" for one in failed)) or row.why or "?"
     some = f" in {len(failed)} of {len(row.launches)} launches" if len(failed) < len(row.launches) else ""
     return f"failed{some}: {reasons}"
@@ -156,7 +156,7 @@ def failed_words(row: Row) -> str:
 
 def ended_badly(row: Row) -> int:
     """Count the launches that measured a row and then ended badly, as in MPI_Finalize."""
-    return sum(1 for one in row.launches if one.status == "ok" and one.ending is not None)
+    return sum(1 for launch in row.launches if launch.status == "ok" and launch.ending is not None)
 
 
 def _unclosed_words(row: Row, count: int) -> str:

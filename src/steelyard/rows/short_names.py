@@ -49,7 +49,7 @@ def named_shortly(folders: Sequence[Sequence[Row]]) -> tuple[tuple[Row, ...], ..
 
     A row without long names stays the same object.
     """
-    rows = [row for own in folders for row in own]
+    rows = [row for folder in folders for row in folder]
     mpis = short_names({row.mpi for row in rows if row.mpi})
     variables = {name for row in rows for name in row.env}
     env = {name: short_names({row.env[name] for row in rows if name in row.env}) for name in variables}
@@ -60,9 +60,9 @@ def named_shortly(folders: Sequence[Sequence[Row]]) -> tuple[tuple[Row, ...], ..
                 row.mpi and mpis[row.mpi],
                 {name: env[name][value] for name, value in row.env.items()},
             )
-            for row in own
+            for row in folder
         )
-        for own in folders
+        for folder in folders
     )
 
 

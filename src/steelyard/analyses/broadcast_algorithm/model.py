@@ -90,7 +90,7 @@ def algorithms_of(rows: Sequence[Row]) -> tuple[SeenAlgorithms, ...]:
     """Model every broadcast of enough ranks with recorded ends, in the order of the rows."""
     series: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
-        is_seen = row.status == "ok" and any(_is_whole(row, one.finishes) for one in row.launches)
+        is_seen = row.status == "ok" and any(_is_whole(row, launch.finishes) for launch in row.launches)
         if row.base in _FAN_OUTS and row.ranks >= LEAST_RANKS and is_seen:
             series.setdefault(key_of(row, ("bytes",)), []).append(row)
     return tuple(_algorithms(members, rows) for members in series.values())
@@ -104,7 +104,7 @@ def unseen_fan_outs(rows: Sequence[Row]) -> tuple[Row, ...]:
         if row.base in _FAN_OUTS and row.ranks >= LEAST_RANKS and row.status == "ok":
             team = (row.op, row.mpi, row.ranks)
             found.setdefault(team, row)
-            told |= {team} if any(_is_whole(row, one.finishes) for one in row.launches) else set()
+            told |= {team} if any(_is_whole(row, launch.finishes) for launch in row.launches) else set()
     messages = [row for row in rows if is_pingpong(row)]
     return tuple(
         row
@@ -145,21 +145,21 @@ def _beside(pingpong: Row, row: Row) -> bool:
 
 
 def _changes(sizes: Iterable[SeenTree]) -> Iterator[tuple[int, str]]:
-    known = ((one.bytes, one.family) for one in sizes if one.family is not None)
+    known = ((size.bytes, size.family) for size in sizes if size.family is not None)
     for family, group in itertools.groupby(known, key=lambda one: one[1]):
         yield next(group)[0], family
 
 
 def _seen(row: Row, root: int, message: Message | None) -> SeenTree:
-    launches = [one.finishes for one in row.launches if _is_whole(row, one.finishes)]
+    launches = [launch.finishes for launch in row.launches if _is_whole(row, launch.finishes)]
     families = _FAN_OUTS[row.base]
 
     def fits(finishes: Sequence[float] | FloatArray) -> list[TreeFit]:
         found = fit_trees(_from_root(finishes, root), message)
         return [fit for fit in found if fit.family in families]
 
-    ballots = [candidates(fits(one)) for one in launches]
-    votes = Counter(one[0] if len(one) == 1 else None for one in ballots)
+    ballots = [candidates(fits(launch)) for launch in launches]
+    votes = Counter(ballot[0] if len(ballot) == 1 else None for ballot in ballots)
     family, count = max(votes.items(), key=lambda one: (one[1], one[0] is not None))
     middle = np.median(np.array(launches), axis=0)
     if count < _MAJORITY * len(launches):

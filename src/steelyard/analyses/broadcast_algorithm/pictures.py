@@ -18,7 +18,7 @@ _MARGIN = 1.02  # beyond the last rank, so that its mark is whole
 _LEAST_HEIGHT, _MOST_HEIGHT = 140, 520
 
 
-def tree_charts(found: Sequence[SeenAlgorithms]) -> list[Chart]:
+def tree_charts(seen_algorithms: Sequence[SeenAlgorithms]) -> list[Chart]:
     """Draw a picture for each algorithm of each broadcast, at the smallest size that has it.
 
     A rank stands at its end, below those that the same rank served before it; a line leads to it from the
@@ -26,7 +26,7 @@ def tree_charts(found: Sequence[SeenAlgorithms]) -> list[Chart]:
     """
     return [
         _chart(f"{name}, {format_bytes(tree.bytes)}: {tree.family}", tree)
-        for one, name in zip(found, tree_names(found), strict=True)
+        for one, name in zip(seen_algorithms, tree_names(seen_algorithms), strict=True)
         for least, _ in one.changes[:MOST_TREES]
         for tree in one.sizes
         if tree.bytes == least and tree.family is not None

@@ -18,13 +18,15 @@ _UNSEEN = (
 )
 
 
-def tree_tables(found: Sequence[SeenAlgorithms]) -> tuple[Table, ...]:
+def tree_tables(seen_algorithms: Sequence[SeenAlgorithms]) -> tuple[Table, ...]:
     """Make a line for each size of each broadcast, and a note on where it changes; none without any."""
-    if not found:
+    if not seen_algorithms:
         return ()
-    labels = labels_of([_facts(one) for one in found])
-    lines = [(*labels.cells(i), *_cells(one, tree)) for i, one in enumerate(found) for tree in one.sizes]
-    names = tree_names(found)
+    labels = labels_of([_facts(seen_algorithm) for seen_algorithm in seen_algorithms])
+    lines = [
+        (*labels.cells(i), *_cells(one, tree)) for i, one in enumerate(seen_algorithms) for tree in one.sizes
+    ]
+    names = tree_names(seen_algorithms)
     return (
         Table(
             "trees",
@@ -37,7 +39,7 @@ def tree_tables(found: Sequence[SeenAlgorithms]) -> tuple[Table, ...]:
                 remark(),
             ),
             plain_lines(lines),
-            tuple(f"{name}: {change_words(one)}" for name, one in zip(names, found, strict=True)),
+            tuple(f"{name}: {change_words(one)}" for name, one in zip(names, seen_algorithms, strict=True)),
             grouped=len(labels.varying),
         ),
     )
@@ -54,32 +56,32 @@ def unseen_tree_tables(rows: Sequence[Row]) -> tuple[Table, ...]:
     return (Table("no tree can be determined", _UNSEEN, (words("of"), words("method")), plain_lines(lines)),)
 
 
-def tree_names(found: Sequence[SeenAlgorithms]) -> tuple[str, ...]:
+def tree_names(seen_algorithms: Sequence[SeenAlgorithms]) -> tuple[str, ...]:
     """Name each: `mpi.bcast, openmpi-4.1.4`, with what differs among them."""
-    labels = labels_of([_facts(one) for one in found])
-    return tuple(op_with_facts(labels, i, seen.op) for i, seen in enumerate(found))
+    labels = labels_of([_facts(seen_algorithm) for seen_algorithm in seen_algorithms])
+    return tuple(op_with_facts(labels, i, seen.op) for i, seen in enumerate(seen_algorithms))
 
 
-def change_words(one: SeenAlgorithms) -> str:
+def change_words(algorithms: SeenAlgorithms) -> str:
     """`binomial from 1 B, pipelined from 128 KiB`."""
-    if not one.changes:
+    if not algorithms.changes:
         return "no algorithm can be determined"
-    return ", ".join(f"{family} from {format_bytes(least)}" for least, family in one.changes)
+    return ", ".join(f"{family} from {format_bytes(least)}" for least, family in algorithms.changes)
 
 
-def _facts(one: SeenAlgorithms) -> Facts:
+def _facts(algorithms: SeenAlgorithms) -> Facts:
     return {
-        "op": Fact("op", one.op, one.op, is_usual=True),
-        "mpi": Fact("MPI", one.mpi or "", one.mpi or ""),
-        "ranks": count_fact("rank", one.ranks),
-        "method": Fact("method", one.method, f"method {one.method}"),
-        **param_facts(one.params, is_usual=True),
+        "op": Fact("op", algorithms.op, algorithms.op, is_usual=True),
+        "mpi": Fact("MPI", algorithms.mpi or "", algorithms.mpi or ""),
+        "ranks": count_fact("rank", algorithms.ranks),
+        "method": Fact("method", algorithms.method, f"method {algorithms.method}"),
+        **param_facts(algorithms.params, is_usual=True),
     }
 
 
-def _cells(one: SeenAlgorithms, tree: SeenTree) -> tuple[str, ...]:
+def _cells(algorithms: SeenAlgorithms, tree: SeenTree) -> tuple[str, ...]:
     if tree.family is None:
-        return (format_bytes(tree.bytes), "cannot tell", *(NOTHING,) * 3, _doubt_words(one, tree))
+        return (format_bytes(tree.bytes), "cannot tell", *(NOTHING,) * 3, _doubt_words(algorithms, tree))
     return (
         format_bytes(tree.bytes),
         tree.family,
@@ -90,11 +92,11 @@ def _cells(one: SeenAlgorithms, tree: SeenTree) -> tuple[str, ...]:
     )
 
 
-def _doubt_words(one: SeenAlgorithms, tree: SeenTree) -> str:
+def _doubt_words(algorithms: SeenAlgorithms, tree: SeenTree) -> str:
     """Name the candidates, `flat or scatter-allgather`, and what would help."""
     if not tree.between:
         return f"no tree explains {counted(tree.launches, 'launch')}"
-    helps = "" if one.message else "; mpi.pingpong of the same sizes in the same campaign may help"
+    helps = "" if algorithms.message else "; mpi.pingpong of the same sizes in the same campaign may help"
     return " or ".join(tree.between) + helps
 
 

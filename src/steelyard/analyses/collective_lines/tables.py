@@ -10,9 +10,13 @@ from steelyard.render.table import NOTHING, Table, number, plain_lines, words
 from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, param_facts
 
 
-def collective_tables(found: Sequence[CollectiveLines]) -> tuple[Table, ...]:
+def collective_tables(all_lines: Sequence[CollectiveLines]) -> tuple[Table, ...]:
     """Make a line for each line of each collective that changes or matches an algorithm; none without any."""
-    told = [one for one in found if len(one.lines) > 1 or any(line.algorithm for line in one.lines)]
+    told = [
+        all_line
+        for all_line in all_lines
+        if len(all_line.lines) > 1 or any(line.algorithm for line in all_line.lines)
+    ]
     if not told:
         return ()
     labels = labels_of([_facts(one) for one in told])
@@ -38,12 +42,12 @@ def collective_tables(found: Sequence[CollectiveLines]) -> tuple[Table, ...]:
     )
 
 
-def _facts(one: CollectiveLines) -> Facts:
+def _facts(lines: CollectiveLines) -> Facts:
     return {
-        "mpi": Fact("MPI", one.mpi or "", one.mpi or ""),
-        "ranks": count_fact("rank", one.ranks),
-        "method": Fact("method", one.method, f"method {one.method}", is_usual=True),
-        **param_facts(one.params, is_usual=True),
+        "mpi": Fact("MPI", lines.mpi or "", lines.mpi or ""),
+        "ranks": count_fact("rank", lines.ranks),
+        "method": Fact("method", lines.method, f"method {lines.method}", is_usual=True),
+        **param_facts(lines.params, is_usual=True),
     }
 
 

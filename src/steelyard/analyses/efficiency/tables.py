@@ -12,11 +12,11 @@ from steelyard.rows.labels import Facts, labels_of, method_facts
 EFFICIENCY = "efficiency: time of the fastest layer / time of MPI; then each layer's"
 
 
-def floor_tables(found: Sequence[Efficiency]) -> Iterator[Table]:
+def floor_tables(efficiencies: Sequence[Efficiency]) -> Iterator[Table]:
     """Make a table for each op, a line for each MPI message for which a layer below was measured too."""
-    for op in dict.fromkeys(one.op for one in found):
-        members = [one for one in found if one.op == op]
-        labels = labels_of([_efficiency_facts(one) for one in members])
+    for op in dict.fromkeys(efficiency.op for efficiency in efficiencies):
+        members = [efficiency for efficiency in efficiencies if efficiency.op == op]
+        labels = labels_of([_efficiency_facts(member) for member in members])
         common = ", ".join(labels.common.values())
         yield Table(
             f"{op} against the layers below it",
@@ -34,17 +34,17 @@ def floor_tables(found: Sequence[Efficiency]) -> Iterator[Table]:
         )
 
 
-def _efficiency_facts(one: Efficiency) -> Facts:
-    return method_facts(one.mpi, one.method, one.params)
+def _efficiency_facts(efficiency: Efficiency) -> Facts:
+    return method_facts(efficiency.mpi, efficiency.method, efficiency.params)
 
 
-def _efficiency_cells(one: Efficiency) -> tuple[str, ...]:
-    known = one.low is not None and one.high is not None
+def _efficiency_cells(efficiency: Efficiency) -> tuple[str, ...]:
+    known = efficiency.low is not None and efficiency.high is not None
     return (
-        format_bytes(one.bytes),
-        format_time(one.mpi_ns),
-        one.floor_words,
-        NOTHING if one.efficiency is None else f"{one.efficiency:.3g}",
-        f"{one.low:.3g} – {one.high:.3g}" if known else NOTHING,
-        one.why or ", ".join(f"{layer.words} {layer.ratio:.3g}" for layer in one.layers),
+        format_bytes(efficiency.bytes),
+        format_time(efficiency.mpi_ns),
+        efficiency.floor_words,
+        NOTHING if efficiency.efficiency is None else f"{efficiency.efficiency:.3g}",
+        f"{efficiency.low:.3g} – {efficiency.high:.3g}" if known else NOTHING,
+        efficiency.why or ", ".join(f"{layer.words} {layer.ratio:.3g}" for layer in efficiency.layers),
     )

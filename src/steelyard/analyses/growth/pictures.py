@@ -13,13 +13,13 @@ from steelyard.render.axes import MOST_COLOURS, drawn_ends, limits, log_axis, st
 from steelyard.render.chart import Axis, Band, Bars, Chart, Curve, Dots, Key, Mark, Style
 
 
-def growth_charts(found: Sequence[Growth]) -> list[Chart]:
+def growth_charts(growths: Sequence[Growth]) -> list[Chart]:
     """Draw a picture for each collective, a line for each size: dots are measured, dashes are the model.
 
     The band is the model's interval, beyond the last ranks.
     """
     groups: dict[str, list[Growth]] = {}
-    for name, one in zip(growth_names(found), found, strict=True):
+    for name, one in zip(growth_names(growths), growths, strict=True):
         groups.setdefault(name, []).append(one)
     return [_chart(name, members) for name, members in groups.items()]
 
@@ -45,17 +45,19 @@ def _chart(name: str, members: Sequence[Growth]) -> Chart:
     )
 
 
-def _marks(style: Style, one: Growth) -> Iterator[Mark]:
-    x = [float(point.ranks) for point in one.points]
-    y = [point.time.value for point in one.points]
-    ends = [drawn_ends(point.time.value, point.time.low, point.time.high) for point in one.points]
-    last = one.points[-1]
-    far = [float(last.ranks), *(float(point.ranks) for point in one.ahead)]
-    lows = [last.said, *(max(point.time.low or 0.0, 0.01 * point.time.value) for point in one.ahead)]
-    highs = [last.said, *(point.time.high or point.time.value for point in one.ahead)]
+def _marks(style: Style, growth: Growth) -> Iterator[Mark]:
+    x = [float(point.ranks) for point in growth.points]
+    y = [point.time.value for point in growth.points]
+    ends = [drawn_ends(point.time.value, point.time.low, point.time.high) for point in growth.points]
+    last = growth.points[-1]
+    far = [float(last.ranks), *(float(point.ranks) for point in growth.ahead)]
+    lows = [last.said, *(max(point.time.low or 0.0, 0.01 * point.time.value) for point in growth.ahead)]
+    highs = [last.said, *(point.time.high or point.time.value for point in growth.ahead)]
     yield Band(far, lows, highs, style.colour)
-    said = [*(point.said for point in one.points), *(point.time.value for point in one.ahead)]
-    yield Curve([*x, *far[1:]], said, Style(style.colour, dash="5 4"), width=1.5, tip=model_words(one))
+    said = [*(point.said for point in growth.points), *(point.time.value for point in growth.ahead)]
+    yield Curve([*x, *far[1:]], said, Style(style.colour, dash="5 4"), width=1.5, tip=model_words(growth))
     yield Bars(x, [low for low, _ in ends], x, [high for _, high in ends], style.colour)
-    tips = [f"{format_bytes(one.bytes)}, {int(n)} ranks: {format_time(t)}" for n, t in zip(x, y, strict=True)]
+    tips = [
+        f"{format_bytes(growth.bytes)}, {int(n)} ranks: {format_time(t)}" for n, t in zip(x, y, strict=True)
+    ]
     yield Dots(x, np.array(y), style, tips=tips)

@@ -19,11 +19,11 @@ BEYOND = (
 )
 
 
-def growth_tables(found: Sequence[Growth]) -> tuple[Table, ...]:
+def growth_tables(growths: Sequence[Growth]) -> tuple[Table, ...]:
     """A line for each collective and size; none without any."""
-    if not found:
+    if not growths:
         return ()
-    labels = labels_of([_facts(one) for one in found])
+    labels = labels_of([_facts(growth) for growth in growths])
     return (
         Table(
             "growth with ranks",
@@ -36,36 +36,36 @@ def growth_tables(found: Sequence[Growth]) -> tuple[Table, ...]:
                 number("fit error"),
                 *map(words, ("at twice the ranks", "at four times")),
             ),
-            plain_lines((one.op, *labels.cells(i), *_cells(one)) for i, one in enumerate(found)),
+            plain_lines((one.op, *labels.cells(i), *_cells(one)) for i, one in enumerate(growths)),
             (BEYOND,),
             grouped=1,
         ),
     )
 
 
-def growth_names(found: Sequence[Growth]) -> tuple[str, ...]:
+def growth_names(growths: Sequence[Growth]) -> tuple[str, ...]:
     """Name each: `mpi.bcast, openmpi-4.1.4`, with what differs among them except the size."""
-    labels = labels_of([_facts(one) for one in found])
-    return tuple(op_with_facts(labels, i, growth.op) for i, growth in enumerate(found))
+    labels = labels_of([_facts(one) for one in growths])
+    return tuple(op_with_facts(labels, i, growth.op) for i, growth in enumerate(growths))
 
 
-def model_words(one: Growth) -> str:
+def model_words(growth: Growth) -> str:
     """`1.20 us + 340 ns log2(p)`."""
-    told = [f"{format_time(term.factor)} {term.words}" for term in one.terms]
-    return " + ".join([*([format_time(one.constant)] if one.constant or not told else []), *told])
+    told = [f"{format_time(term.factor)} {term.words}" for term in growth.terms]
+    return " + ".join([*([format_time(growth.constant)] if growth.constant or not told else []), *told])
 
 
 def _facts(growth: Growth) -> Facts:
     return method_facts(growth.mpi, growth.method, growth.params)
 
 
-def _cells(one: Growth) -> tuple[str, ...]:
+def _cells(growth: Growth) -> tuple[str, ...]:
     return (
-        format_bytes(one.bytes),
-        f"{one.points[0].ranks} – {one.points[-1].ranks}",
-        model_words(one),
-        f"{100 * one.error:.1f} %",
-        *map(_ahead_words, one.ahead),
+        format_bytes(growth.bytes),
+        f"{growth.points[0].ranks} – {growth.points[-1].ranks}",
+        model_words(growth),
+        f"{100 * growth.error:.1f} %",
+        *map(_ahead_words, growth.ahead),
     )
 
 

@@ -16,7 +16,7 @@ _HEIGHT, _LINE = 48, 24  # of a picture without rows, and of a row, in CSS pixel
 _HALF_BAR = 0.35  # of the distance of two rows
 
 
-def exchange_charts(found: Sequence[Exchanges]) -> list[Chart]:
+def exchange_charts(entries: Sequence[Exchanges]) -> list[Chart]:
     """Draw two pictures for each application, with a row for each way, the fastest on top.
 
     The first has the ratios to the base; 1 is a grey line, and hollow marks are ratios whose interval holds
@@ -24,13 +24,13 @@ def exchange_charts(found: Sequence[Exchanges]) -> list[Chart]:
     """
     return [
         chart
-        for one, name in zip(found, exchange_names(found), strict=True)
+        for one, name in zip(entries, exchange_names(entries), strict=True)
         for chart in (_chart(one, name), *([_phase_chart(one, name)] if one.base.shares else []))
     ]
 
 
-def _chart(one: Exchanges, name: str) -> Chart:
-    ways = sorted(one.ways, key=lambda way: way.time)
+def _chart(exchanges: Exchanges, name: str) -> Chart:
+    ways = sorted(exchanges.ways, key=lambda way: way.time)
     movers = sorted({way.movers for way in ways})
     marks: list[Mark] = [Bars([1.0], [-1.0], [1.0], [float(len(ways))], RULE, width=1)]
     shown: list[float] = [*LEAST_SHOWN]
@@ -58,9 +58,9 @@ def _chart(one: Exchanges, name: str) -> Chart:
     )
 
 
-def _phase_chart(one: Exchanges, name: str) -> Chart:
-    ways = sorted(one.ways, key=lambda way: way.time)
-    phases = list(one.base.shares)
+def _phase_chart(exchanges: Exchanges, name: str) -> Chart:
+    ways = sorted(exchanges.ways, key=lambda way: way.time)
+    phases = list(exchanges.base.shares)
     marks = [_phase_boxes(i, phase, phases[:i], ways) for i, phase in enumerate(phases)]
     return Chart(
         title=f"{name}: where the time goes",

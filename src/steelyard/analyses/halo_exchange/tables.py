@@ -18,39 +18,39 @@ _SAID = {
 _OPEN = "undecided whether the micro-benchmark would have named the best exchange"
 
 
-def exchange_tables(found: Sequence[Exchanges]) -> tuple[Table, ...]:
+def exchange_tables(entries: Sequence[Exchanges]) -> tuple[Table, ...]:
     """Make a line for each way of each application, the shares of its phases, then both orders side by side.
 
     Without exchanges there are no tables.
     """
-    if not found:
+    if not entries:
         return ()
-    names = exchange_names(found)
+    names = exchange_names(entries)
     orders = [
         (name + (f", {order.threads} threads" if order.threads > 1 else ""), order)
-        for name, one in zip(names, found, strict=True)
+        for name, one in zip(names, entries, strict=True)
         for order in one.orders
     ]
-    return (_ways(found, names), *_phases(found, names), *([_orders(orders)] if orders else []))
+    return (_ways(entries, names), *_phases(entries, names), *([_orders(orders)] if orders else []))
 
 
-def exchange_names(found: Sequence[Exchanges]) -> tuple[str, ...]:
+def exchange_names(entries: Sequence[Exchanges]) -> tuple[str, ...]:
     """`app.hpccg, openmpi-4.1.4`: each application with what differs among those of the same op."""
     names = {}
-    for op in dict.fromkeys(one.op for one in found):
-        own = [one for one in found if one.op == op]
+    for op in dict.fromkeys(entry.op for entry in entries):
+        own = [entry for entry in entries if entry.op == op]
         labels = labels_of([_facts(one) for one in own])
         for i, one in enumerate(own):
             told = (said for axis in labels.varying if (said := axis.facts[i].said))
             names[id(one)] = ", ".join((op, *told))
-    return tuple(names[id(one)] for one in found)
+    return tuple(names[id(entry)] for entry in entries)
 
 
-def _facts(one: Exchanges) -> Facts:
+def _facts(exchanges: Exchanges) -> Facts:
     return {
-        "mpi": Fact("MPI", one.mpi, one.mpi),
-        "ranks": count_fact("rank", one.ranks),
-        **param_facts(one.params),
+        "mpi": Fact("MPI", exchanges.mpi, exchanges.mpi),
+        "ranks": count_fact("rank", exchanges.ranks),
+        **param_facts(exchanges.params),
     }
 
 
@@ -60,7 +60,7 @@ def way_words(way: ExchangeWay) -> str:
     return name if way.movers > 1 or way.threads == 1 else f"{name}, {way.threads} threads"
 
 
-def _ways(found: Sequence[Exchanges], names: Sequence[str]) -> Table:
+def _ways(entries: Sequence[Exchanges], names: Sequence[str]) -> Table:
     return Table(
         title="exchanges of applications",
         explained="ratio: the time over that of nonblocking messages of one thread, launch by launch; below "
@@ -80,16 +80,16 @@ def _ways(found: Sequence[Exchanges], names: Sequence[str]) -> Table:
                 _interval_words(way.ratio),
                 NOTHING if way.communication is None else f"{100 * way.communication:.1f} %",
             )
-            for name, one in zip(names, found, strict=True)
+            for name, one in zip(names, entries, strict=True)
             for way in sorted(one.ways, key=lambda way: way.time)
         ),
         grouped=1,
     )
 
 
-def _phases(found: Sequence[Exchanges], names: Sequence[str]) -> Iterator[Table]:
+def _phases(entries: Sequence[Exchanges], names: Sequence[str]) -> Iterator[Table]:
     """Make a table for each application: a column for each phase, a line for each way."""
-    for name, one in zip(names, found, strict=True):
+    for name, one in zip(names, entries, strict=True):
         phases = list(one.base.shares)
         if phases:
             yield Table(

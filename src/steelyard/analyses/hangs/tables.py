@@ -52,9 +52,9 @@ def _places(where: Sequence[StuckRank]) -> Iterator[tuple[str, ...]]:
         places.setdefault((one.phase, one.sample, calls[:_MOST_CALLS]), []).append(one)
     found = sorted(places.items(), key=lambda place: (len(place[1]), place[1][0].rank))
     for (phase, sample, calls), ranks in found[:_MOST_PLACES]:
-        hosts = hosts_words(one.host for one in ranks)
-        yield cpu_words(one.rank for one in ranks), hosts, phase, str(sample), _calls_words(calls)
-    if left := [one.rank for _, ranks in found[_MOST_PLACES:] for one in ranks]:
+        hosts = hosts_words(rank.host for rank in ranks)
+        yield cpu_words(rank.rank for rank in ranks), hosts, phase, str(sample), _calls_words(calls)
+    if left := [rank.rank for _, ranks in found[_MOST_PLACES:] for rank in ranks]:
         yield cpu_words(left), "", f"{counted(len(left), 'rank')} at {len(found) - _MOST_PLACES} other places"
 
 

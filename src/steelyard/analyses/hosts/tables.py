@@ -21,11 +21,11 @@ _NOTE = (
 )
 
 
-def host_tables(found: Sequence[HostMatrix]) -> Iterator[Table]:
+def host_tables(matrices: Sequence[HostMatrix]) -> Iterator[Table]:
     """Make a table for each test case whose pairs of hosts were measured."""
     without = ("bytes", "placement", "round")
-    facts = rows_facts([matrix.row for matrix in found], without=without)
-    for matrix, told in zip(found, facts, strict=True):
+    facts = rows_facts([matrix.row for matrix in matrices], without=without)
+    for matrix, told in zip(matrices, facts, strict=True):
         row = matrix.row
         said = [row.op, *([format_bytes(row.bytes)] if row.sized else [])]
         said += [fact.said for name, fact in told.items() if not fact.is_usual and "round" not in name]
@@ -40,15 +40,15 @@ def host_tables(found: Sequence[HostMatrix]) -> Iterator[Table]:
                 words("farthest"),
                 remark(),
             ),
-            tuple(Line(_cells(one)) for one in matrix.times),
+            tuple(Line(_cells(time)) for time in matrix.times),
             notes=() if matrix.can_tell else (_NOTE,),
         )
 
 
-def _cells(one: HostTimes) -> tuple[str, ...]:
-    ends = (f"{host}, {format_time(ns)}" for host, ns in (one.nearest, one.farthest))
-    verdict = "slower than the others" if one.is_slower else ""
-    return one.host, format_time(one.median), format_ratio(one.ratio), *ends, verdict
+def _cells(times: HostTimes) -> tuple[str, ...]:
+    ends = (f"{host}, {format_time(ns)}" for host, ns in (times.nearest, times.farthest))
+    verdict = "slower than the others" if times.is_slower else ""
+    return times.host, format_time(times.median), format_ratio(times.ratio), *ends, verdict
 
 
 _SEEN = (
@@ -58,20 +58,20 @@ _SEEN = (
 _UNWATCHED = "Processes are watched only on the host that ran the campaign."
 
 
-def seen_tables(found: Sequence[HostSeen], folder: str = "", most: int | None = None) -> Iterator[Table]:
+def seen_tables(hosts: Sequence[HostSeen], folder: str = "", most: int | None = None) -> Iterator[Table]:
     """Make a line for each host if there are several; `folder` names the folder if there are several.
 
     Of more than `most` hosts, those are shown whose CPUs others used most.
     """
-    if not found:
+    if not hosts:
         return
-    machines = {one.machine or "not told" for one in found}
+    machines = {host.machine or "not told" for host in hosts}
     common = machines.pop() if len(machines) == 1 else ""
-    shown = found
+    shown = hosts
     notes: tuple[str, ...] = (_UNWATCHED,)
-    if most is not None and len(found) > most:
-        shown = sorted(found, key=lambda one: -(one.others or 0.0))[:most]
-        notes = (f"The {most} of {len(found)} hosts whose CPUs others used most; the report has all.", *notes)
+    if most is not None and len(hosts) > most:
+        shown = sorted(hosts, key=lambda one: -(one.others or 0.0))[:most]
+        notes = (f"The {most} of {len(hosts)} hosts whose CPUs others used most; the report has all.", *notes)
     yield Table(
         f"hosts ({folder})" if folder else "hosts",
         f"{_SEEN}; all: {common}" if common else _SEEN,
@@ -86,8 +86,8 @@ def seen_tables(found: Sequence[HostSeen], folder: str = "", most: int | None = 
     )
 
 
-def _seen_cells(one: HostSeen) -> tuple[str, ...]:
-    shares = (NOTHING if share is None else f"{100 * share:.1f} %" for share in (one.others, one.stolen))
-    timer = map(format_time, (one.clock_cost_ns, one.clock_tick_ns))
-    processes = ", ".join(one.processes) or ("none" if one.is_watched else "not watched")
-    return one.host, str(one.launches), str(one.ranks), *timer, *shares, processes
+def _seen_cells(host: HostSeen) -> tuple[str, ...]:
+    shares = (NOTHING if share is None else f"{100 * share:.1f} %" for share in (host.others, host.stolen))
+    timer = map(format_time, (host.clock_cost_ns, host.clock_tick_ns))
+    processes = ", ".join(host.processes) or ("none" if host.is_watched else "not watched")
+    return host.host, str(host.launches), str(host.ranks), *timer, *shares, processes

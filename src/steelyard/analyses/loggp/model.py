@@ -93,7 +93,9 @@ def is_pingpong(row: Row) -> bool:
 
 def launch_medians(row: Row) -> dict[int, float]:
     """Map launch numbers to medians above 0, in ns."""
-    return {one.launch: one.median for one in row.launches if one.status == "ok" and one.median}
+    return {
+        launch.launch: launch.median for launch in row.launches if launch.status == "ok" and launch.median
+    }
 
 
 def log_models(rows: Iterable[Row]) -> tuple[LogModel, ...]:
@@ -117,12 +119,14 @@ def line_model(mpi: str, rows: Mapping[int, Row]) -> LogModel | None:
     """Fit the lines through rows by their size; None if no launch has all of them."""
     sizes = sorted(rows)
     medians = [launch_medians(rows[size]) for size in sizes]
-    shared = sorted(set.intersection(*(set(one) for one in medians)))
+    shared = sorted(set.intersection(*(set(median) for median in medians)))
     if not shared:
         return None
-    times = [float(np.median([one[launch] for launch in shared])) for one in medians]
-    breaks = find_breaks(sizes, [[one[launch] for one in medians] for launch in shared])
-    launches = {launch: fit_pieces(sizes, [one[launch] for one in medians], breaks) for launch in shared}
+    times = [float(np.median([median[launch] for launch in shared])) for median in medians]
+    breaks = find_breaks(sizes, [[median[launch] for median in medians] for launch in shared])
+    launches = {
+        launch: fit_pieces(sizes, [median[launch] for median in medians], breaks) for launch in shared
+    }
     middle = fit_pieces(sizes, times, breaks)
     table = {
         size: np.array([one[launch] for launch in shared]) for size, one in zip(sizes, medians, strict=True)
@@ -224,7 +228,7 @@ def _drop(lines: Sequence[Piece], parts: Sequence[Sequence[int]]) -> float:
     step = lines[1].at(lines[1].least) / lines[0].at(lines[1].least) - 1
     if parts[0][0] == 0 or second >= first or not -_MOST_SAG <= step <= LEAST_JUMP:
         return 0.0
-    middles = [math.sqrt(own[0] * own[-1]) for own in parts[:2]]
+    middles = [math.sqrt(part[0] * part[-1]) for part in parts[:2]]
     exponent = 1 + math.log(second / first) / math.log(middles[1] / middles[0]) if second > 0 else 0.0
     if exponent < _LEAST_EXPONENT:
         return math.inf

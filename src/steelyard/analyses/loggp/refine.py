@@ -59,10 +59,10 @@ def _series(rows: Sequence[Row]) -> list[dict[int, Row]]:
 def _added(rows: dict[int, Row]) -> list[int]:
     sizes = list(rows)
     medians = [launch_medians(row) for row in rows.values()]
-    shared = sorted(set.intersection(*(set(one) for one in medians)))
+    shared = sorted(set.intersection(*(set(median) for median in medians)))
     if not shared:
         return []
-    launches = [[one[launch] for one in medians] for launch in shared]
+    launches = [[median[launch] for median in medians] for launch in shared]
     times = np.median(np.array(launches), axis=0)
     role = next(iter(rows.values())).role
     step = 1 if role in _MESSAGES else math.gcd(_WORD, *sizes)

@@ -17,10 +17,12 @@ _CURVE = "perhaps a curve: --bytes 0 would tell L + 2 o"
 _BEND = "no jump in most launches: a bend, or launches with several modes"
 
 
-def message_tables(found: Sequence[LogModel]) -> tuple[Table, ...]:
+def message_tables(log_models: Sequence[LogModel]) -> tuple[Table, ...]:
     """Table the lines of MPIs whose ping-pong has six sizes or more, and two launches."""
     models = [
-        model for model in found if len(model.sizes) >= LEAST_SIZES and len(model.launches) >= _LEAST_LAUNCHES
+        model
+        for model in log_models
+        if len(model.sizes) >= LEAST_SIZES and len(model.launches) >= _LEAST_LAUNCHES
     ]
     return (log_table(models),) if models else ()
 

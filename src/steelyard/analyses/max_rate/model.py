@@ -73,9 +73,9 @@ def _max_rate(curve: dict[int, Row]) -> MaxRate:
     pairs = np.array(list(curve), dtype=np.float64)
     moved = np.array([moved_bytes(row) for row in curve.values()])
     medians = [launch_medians(row) for row in curve.values()]
-    shared = sorted(set.intersection(*(set(one) for one in medians)))
+    shared = sorted(set.intersection(*(set(median) for median in medians)))
     middle = moved / np.array([row.time or 0.0 for row in curve.values()]) * 1e9
-    launches = [moved / np.array([one[launch] for one in medians]) * 1e9 for launch in shared]
+    launches = [moved / np.array([median[launch] for median in medians]) * 1e9 for launch in shared]
     knee, missed = _knee(pairs, middle)
     each = [_rates(pairs, rates, knee) for rates in launches] or [_rates(pairs, middle, knee)]
     first = next(iter(curve.values()))

@@ -13,11 +13,13 @@ from steelyard.rows.labels import Fact, labels_of, param_facts
 from steelyard.stats import Interval
 
 
-def max_rate_tables(found: Sequence[MaxRate]) -> tuple[Table, ...]:
+def max_rate_tables(rates: Sequence[MaxRate]) -> tuple[Table, ...]:
     """A line for each pattern of pairs and size; none without any."""
-    if not found:
+    if not rates:
         return ()
-    facts = [{"mpi": Fact("MPI", one.mpi or "", one.mpi or ""), **param_facts(one.params)} for one in found]
+    facts = [
+        {"mpi": Fact("MPI", rate.mpi or "", rate.mpi or ""), **param_facts(rate.params)} for rate in rates
+    ]
     labels = labels_of(facts)
     return (
         Table(
@@ -35,18 +37,18 @@ def max_rate_tables(found: Sequence[MaxRate]) -> tuple[Table, ...]:
                 *map(number, ("interval", "fit error")),
             ),
             lines=plain_lines(
-                (one.op, *labels.cells(i), *cells) for i, one in enumerate(found) for cells in _cells(one)
+                (one.op, *labels.cells(i), *cells) for i, one in enumerate(rates) for cells in _cells(one)
             ),
             grouped=len(labels.varying) + 3,
         ),
     )
 
 
-def _cells(one: MaxRate) -> Iterator[tuple[str, ...]]:
-    first = (format_bytes(one.bytes), f"{one.points[0][0]} – {one.points[-1][0]}")
-    missed = f"{100 * one.missed:.0f} %"
-    yield (*first, "a pair", *_rate_cells(one.pair), missed)
-    shared = ("not reached", NOTHING) if one.shared is None else _rate_cells(one.shared)
+def _cells(rate: MaxRate) -> Iterator[tuple[str, ...]]:
+    first = (format_bytes(rate.bytes), f"{rate.points[0][0]} – {rate.points[-1][0]}")
+    missed = f"{100 * rate.missed:.0f} %"
+    yield (*first, "a pair", *_rate_cells(rate.pair), missed)
+    shared = ("not reached", NOTHING) if rate.shared is None else _rate_cells(rate.shared)
     yield (*first, "all pairs", *shared, missed)
 
 

@@ -172,7 +172,7 @@ def _place(test: Mapping[str, Row]) -> tuple[object, ...]:
     return (list(_MICRO).index(row.role) if _is_message(row) else len(_MICRO), row.bytes)
 
 
-def _line(test: Mapping[str, Row], found: Best, rows: Sequence[Row]) -> MacroTest:
+def _line(test: Mapping[str, Row], best: Best, rows: Sequence[Row]) -> MacroTest:
     """List the figures of a test; rates are those of the median time and of the ends of its interval."""
     row = any_row(test)
     name = _MICRO[row.role] if _is_message(row) else row.op
@@ -190,9 +190,9 @@ def _line(test: Mapping[str, Row], found: Best, rows: Sequence[Row]) -> MacroTes
         unit=unit,
         figures=tuple(_figure(one, mpi, unit) for mpi, one in test.items()),
         tcp=_figure(tcp, None, unit) if tcp else None,
-        best=found.best,
-        p=found.p,
-        tells=found.tells,
+        best=best.best,
+        p=best.p,
+        tells=best.tells,
     )
 
 
@@ -221,9 +221,9 @@ def _shares(test: Mapping[str, Row]) -> dict[str, dict[int, tuple[float, float]]
     """Map a kernel under each MPI, for each launch: its time and that of its communication, in ns."""
     return {
         mpi: {
-            one.launch: (one.median, one.communication_ns)
-            for one in row.launches
-            if one.status == "ok" and one.median and one.communication_ns is not None
+            launch.launch: (launch.median, launch.communication_ns)
+            for launch in row.launches
+            if launch.status == "ok" and launch.median and launch.communication_ns is not None
         }
         for mpi, row in test.items()
     }
@@ -239,8 +239,10 @@ def _predictions(tests: Sequence[Mapping[str, Row]], models: Mapping[str, LogMod
             counts = row.get(Inside).phases
             if not is_kernel(row) or counts is None or not launches:
                 continue
-            predicted = [communication_ns(models[mpi].launches[one], counts, row.ranks) for one in launches]
-            totals, talks = zip(*(shares[mpi][one] for one in launches), strict=True)
+            predicted = [
+                communication_ns(models[mpi].launches[launch], counts, row.ranks) for launch in launches
+            ]
+            totals, talks = zip(*(shares[mpi][launch] for launch in launches), strict=True)
             whole = [compute + one for one in predicted]
             yield Prediction(
                 kernel=row.op,

@@ -45,12 +45,12 @@ def _tests(macro: Macro) -> Table:
     line for each.
     """
     names = _Names(macro.lines)
-    mpis = list(dict.fromkeys(one.mpi for line in macro.lines for one in line.figures if one.mpi))
+    mpis = list(dict.fromkeys(figure.mpi for line in macro.lines for figure in line.figures if figure.mpi))
     arms = [*([RAW_TCP] if any(line.tcp for line in macro.lines) else []), *mpis]
     is_listed = len(arms) > MOST_BESIDE
     lines: list[tuple[str, ...]] = []
     for line in macro.lines:
-        values = {RAW_TCP: line.tcp, **{one.mpi or "": one for one in line.figures}}
+        values = {RAW_TCP: line.tcp, **{figure.mpi or "": figure for figure in line.figures}}
         first = (names(line), line.unit)
         if is_listed:
             told = [(arm, _figure_words(value)) for arm in arms if (value := values.get(arm)) is not None]
@@ -87,8 +87,10 @@ class _Names:
     """Names of kernels by what differs among them; `common` is what they share."""
 
     def __init__(self, items: Sequence[MacroTest | Prediction | Agreement]) -> None:
-        kernels = [one for one in items if not _is_message(one)]
-        facts = [kernel_facts(_kernel(one), one.params, one.ranks, one.threads) for one in kernels]
+        kernels = [item for item in items if not _is_message(item)]
+        facts = [
+            kernel_facts(_kernel(kernel), kernel.params, kernel.ranks, kernel.threads) for kernel in kernels
+        ]
         labels = labels_of(facts)
         self._names = {id(one): kernel_name(labels.varying, i, _kernel(one)) for i, one in enumerate(kernels)}
         self.common = ", ".join(said for key, said in labels.common.items() if key != BACKEND)
@@ -134,16 +136,16 @@ def _predictions(predictions: Sequence[Prediction]) -> Table:
         ),
         lines=plain_lines(
             (
-                names(one),
-                one.mpi,
-                format_time(one.predicted.value),
-                format_time(one.communication.value),
-                f"{one.ratio.value:.2g}",
-                number_interval(one.ratio),
-                f"{one.total_ratio.value:.2g}",
-                number_interval(one.total_ratio),
+                names(prediction),
+                prediction.mpi,
+                format_time(prediction.predicted.value),
+                format_time(prediction.communication.value),
+                f"{prediction.ratio.value:.2g}",
+                number_interval(prediction.ratio),
+                f"{prediction.total_ratio.value:.2g}",
+                number_interval(prediction.total_ratio),
             )
-            for one in predictions
+            for prediction in predictions
         ),
         grouped=1,
     )
@@ -152,10 +154,10 @@ def _predictions(predictions: Sequence[Prediction]) -> Table:
 def _agreements(agreements: Sequence[Agreement]) -> Table:
     """A line for each kernel, a column for each figure."""
     names = _Names(agreements)
-    figures = list(dict.fromkeys(one.figure for one in agreements))
+    figures = list(dict.fromkeys(agreement.figure for agreement in agreements))
     kernels: dict[str, dict[str, Agreement]] = {}
-    for one in agreements:
-        kernels.setdefault(names(one), {})[one.figure] = one
+    for agreement in agreements:
+        kernels.setdefault(names(agreement), {})[agreement.figure] = agreement
     return Table(
         title=_titled("would messages have named the best MPI", names),
         explained="agrees: the same MPI is best by both; Kendall's tau of the two orders, with its exact p "
@@ -171,7 +173,7 @@ def _agreements(agreements: Sequence[Agreement]) -> Table:
 
 def _score_words(figure: str, agreements: Sequence[Agreement]) -> str:
     """`latency: agrees with 3 of 8 kernels, disagrees with 2, undecided for 3`."""
-    verdicts = [one.verdict for one in agreements if one.figure == figure]
+    verdicts = [agreement.verdict for agreement in agreements if agreement.figure == figure]
     agree, disagree, open_ = (verdicts.count(word) for word in (AGREES, DISAGREES, CANNOT_TELL))
     noun = "kernel" if len(verdicts) == 1 else "kernels"
     counted = f"agrees with {agree} of {len(verdicts)} {noun}, disagrees with {disagree}"
@@ -183,8 +185,8 @@ def _titled(title: str, names: _Names) -> str:
     return f"{title} ({names.common})" if names.common else title
 
 
-def _agreement_words(one: Agreement | None) -> str:
-    if one is None:
+def _agreement_words(agreement: Agreement | None) -> str:
+    if agreement is None:
         return NOTHING
-    p = "" if one.p is None else f" (p {one.p:.2g})"
-    return f"{one.verdict} {one.tau:+.2g}{p}"
+    p = "" if agreement.p is None else f" (p {agreement.p:.2g})"
+    return f"{agreement.verdict} {agreement.tau:+.2g}{p}"

@@ -68,7 +68,7 @@ def overheads_of(rows: Sequence[Row]) -> tuple[Overheads, ...]:
     for row in rows:
         if row.base == TRAIN and row.status == "ok" and launch_medians(row):
             groups.setdefault(key_of(row, _FREE), []).append(row)
-    return tuple(found for members in groups.values() for found in _overheads(members, works))
+    return tuple(overhead for members in groups.values() for overhead in _overheads(members, works))
 
 
 def _overheads(members: Sequence[Row], works: Works) -> Iterator[Overheads]:

@@ -19,9 +19,9 @@ _BELOW = {
 _SHORT = "the work is shorter than a message there and back: give more work_us"
 
 
-def overhead_tables(found: Sequence[Overheads]) -> tuple[Table, ...]:
+def overhead_tables(all_overheads: Sequence[Overheads]) -> tuple[Table, ...]:
     """A line for each parameter of each size and MPI; none without trains of messages, or of one launch."""
-    told = [one for one in found if not _is_bare(one)]
+    told = [all_overhead for all_overhead in all_overheads if not _is_bare(all_overhead)]
     lines = [(one.mpi or "", format_bytes(one.bytes), *cells) for one in told for cells in _cells(one)]
     if not lines:
         return ()
@@ -43,25 +43,29 @@ def overhead_tables(found: Sequence[Overheads]) -> tuple[Table, ...]:
     )
 
 
-def _is_bare(one: Overheads) -> bool:
+def _is_bare(overheads: Overheads) -> bool:
     """Has no number an interval? So it is with one launch, whose numbers are no claim."""
-    spans = [span for span in (one.latency, one.send, one.receive, one.gap) if span is not None]
+    spans = [
+        span
+        for span in (overheads.latency, overheads.send, overheads.receive, overheads.gap)
+        if span is not None
+    ]
     return bool(spans) and all(span.low is None for span in spans)
 
 
-def _cells(one: Overheads) -> Iterator[tuple[str, ...]]:
+def _cells(overheads: Overheads) -> Iterator[tuple[str, ...]]:
     parts = {
-        "latency": ("latency, L", one.latency),
-        "send": ("overhead of the sender", one.send),
-        "receive": ("overhead of the receiver", one.receive),
-        "gap": (f"gap, in {one.messages} messages", one.gap),
+        "latency": ("latency, L", overheads.latency),
+        "send": ("overhead of the sender", overheads.send),
+        "receive": ("overhead of the receiver", overheads.receive),
+        "gap": (f"gap, in {overheads.messages} messages", overheads.gap),
     }
     for key, (name, span) in parts.items():
         if span is not None:
             yield name, *_part_cells(span), ""
-        elif key in one.below:
+        elif key in overheads.below:
             yield name, NOTHING, NOTHING, _BELOW[key]
-    if one.short:
+    if overheads.short:
         yield "overheads", NOTHING, NOTHING, _SHORT
 
 

@@ -127,13 +127,13 @@ def overlap_point(asked: float, pure: Interval, work: Interval, both: Interval) 
 def paired_point(asked: float, pure: Row, work: Row, both: Row) -> OverlapPoint:
     """Make a point of a curve from three rows, over the launches that they share, at least two."""
     medians = [launch_medians(row) for row in (pure, work, both)]
-    shared = sorted(set.intersection(*(set(one) for one in medians)))
+    shared = sorted(set.intersection(*(set(median) for median in medians)))
     point = overlap_point(
         asked, *(Interval(row.time or 0.0, row.time_low, row.time_high) for row in (pure, work, both))
     )
     if len(shared) < 2:
         return _told(point)
-    times = [tuple(one[launch] for one in medians) for launch in shared]
+    times = [tuple(median[launch] for median in medians) for launch in shared]
     found = launch_interval([overlap_of(*three) for three in times], logs=False)
     return _told(
         replace(

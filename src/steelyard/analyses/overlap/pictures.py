@@ -14,10 +14,10 @@ from steelyard.rows.labels import Fact, Facts, labels_of, param_facts
 LEAST_OVERLAP, MOST_OVERLAP = -0.6, 1.3
 
 
-def overlap_charts(found: Sequence[OverlapCurve]) -> list[Chart]:
+def overlap_charts(curves: Sequence[OverlapCurve]) -> list[Chart]:
     """Draw, for each op and size, overlap against work in units of the pure time."""
     together: dict[tuple[str, int, int, str | None], list[OverlapCurve]] = {}
-    for curve in found:
+    for curve in curves:
         if len(curve.points) > 1:
             together.setdefault((curve.op, curve.bytes, curve.ranks, curve.mpi), []).append(curve)
     return [

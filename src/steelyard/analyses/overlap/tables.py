@@ -10,12 +10,12 @@ from steelyard.render.table import NOTHING, Line, Table, number
 from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, param_facts
 
 
-def overlap_tables(found: Iterable[OverlapCurve]) -> Iterator[Table]:
+def overlap_tables(curves: Iterable[OverlapCurve]) -> Iterator[Table]:
     """Make a table for each op, a line for each amount of work; no overlap if that work was not measured
     alone.
     """
     by_op: dict[str, list[OverlapCurve]] = {}
-    for curve in found:
+    for curve in curves:
         by_op.setdefault(curve.op, []).append(curve)
     for op, members in by_op.items():
         labels = labels_of([_curve_facts(curve) for curve in members])

@@ -14,11 +14,11 @@ from steelyard.rows.labels import row_labels
 _MEGA = 1e6
 
 
-def roofline_charts(found: Sequence[Roofline]) -> list[Chart]:
+def roofline_charts(rooflines: Sequence[Roofline]) -> list[Chart]:
     """Draw a picture for each bandwidth of roofs: a mark for each phase, a colour for each kernel."""
     by_roof: dict[float, list[Roofline]] = {}
-    for one in found:
-        by_roof.setdefault(one.bandwidth, []).append(one)
+    for roofline in rooflines:
+        by_roof.setdefault(roofline.bandwidth, []).append(roofline)
     return [_chart(bandwidth, members) for bandwidth, members in by_roof.items()]
 
 
@@ -55,9 +55,9 @@ def _chart(bandwidth: float, members: Sequence[Roofline]) -> Chart:
     )
 
 
-def _names(found: Sequence[Roofline]) -> list[str]:
+def _names(rooflines: Sequence[Roofline]) -> list[str]:
     """Name each, with what differs among them: `npb.cg, class=S`."""
-    labels = row_labels([one.row for one in found])
+    labels = row_labels([roofline.row for roofline in rooflines])
     return [
         ", ".join(
             (
@@ -65,5 +65,5 @@ def _names(found: Sequence[Roofline]) -> list[str]:
                 *(said for axis in labels.varying if axis.key != "op" and (said := axis.facts[i].said)),
             )
         )
-        for i, one in enumerate(found)
+        for i, one in enumerate(rooflines)
     ]

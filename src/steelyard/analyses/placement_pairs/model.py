@@ -150,4 +150,4 @@ def _first_ones(members: Sequence[Row]) -> set[int]:
     first: dict[tuple[str, bool], Row] = {}
     for row in pairs:
         first.setdefault((_kind(row), bool(row.placed and row.placed.interrupts)), row)
-    return {row.point for row in (*first.values(), *(one for one in members if not _pair(one)))}
+    return {row.point for row in (*first.values(), *(member for member in members if not _pair(member)))}

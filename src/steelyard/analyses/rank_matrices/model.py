@@ -57,8 +57,8 @@ def matrices(rows: Sequence[Row]) -> tuple[Matrix, ...]:
         if is_pair:
             ns[int(row.params["a"]) % row.ranks, int(row.params["b"]) % row.ranks] = row.time
         elif is_round:
-            for one in row.get(Messages).pairs:
-                ns[one.low, one.high] = ns[one.high, one.low] = one.median
+            for pair in row.get(Messages).pairs:
+                ns[pair.low, pair.high] = ns[pair.high, pair.low] = pair.median
         elif len(row.get(Ranks).rank_medians) == row.ranks:
             callers = np.arange(row.ranks)
             ns[callers, (callers + int(row.params["d"])) % row.ranks] = row.get(Ranks).rank_medians

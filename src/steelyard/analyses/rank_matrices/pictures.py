@@ -12,9 +12,9 @@ from steelyard.render.axes import names_axis, shade
 from steelyard.render.chart import HALF, Boxes, Chart, Shades
 
 
-def matrix_charts(found: Sequence[Matrix]) -> list[Chart]:
+def matrix_charts(matrices: Sequence[Matrix]) -> list[Chart]:
     """Draw a cell for each rank and the rank that it calls, in the colour of its time over the median one."""
-    return [_matrix_chart(matrix) for matrix in found]
+    return [_matrix_chart(matrix) for matrix in matrices]
 
 
 def _matrix_chart(matrix: Matrix) -> Chart:

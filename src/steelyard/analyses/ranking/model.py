@@ -193,7 +193,11 @@ def _calls(row: Row) -> float:
 
 def _times(row: Row) -> dict[int, float]:
     calls = _calls(row)
-    return {one.launch: one.median / calls for one in row.launches if one.status == "ok" and one.median}
+    return {
+        launch.launch: launch.median / calls
+        for launch in row.launches
+        if launch.status == "ok" and launch.median
+    }
 
 
 def _ranking(what: str, ways: _Ways, best: Best, asked: _Question) -> Ranking:

@@ -28,25 +28,25 @@ _EXPLAINED = (
 _UNSET = "unset: the library's own choice, over the fastest"
 
 
-def ranking_tables(found: Sequence[Ranking]) -> tuple[Table, ...]:
+def ranking_tables(rankings: Sequence[Ranking]) -> tuple[Table, ...]:
     """Make a line for each op that can be called in several ways; none without one."""
-    return _best_tables(found, "which options to choose", f"the fastest way to call each op{_EXPLAINED}")
+    return _best_tables(rankings, "which options to choose", f"the fastest way to call each op{_EXPLAINED}")
 
 
-def choice_tables(found: Sequence[Ranking]) -> tuple[Table, ...]:
+def choice_tables(rankings: Sequence[Ranking]) -> tuple[Table, ...]:
     """Make a line for each pattern that several ops can make; none without one."""
     explained = f"the fastest call and way to call it for each pattern{_EXPLAINED}"
-    return _best_tables(found, "which call to choose", explained)
+    return _best_tables(rankings, "which call to choose", explained)
 
 
-def setting_tables(found: Sequence[Ranking]) -> tuple[Table, ...]:
+def setting_tables(rankings: Sequence[Ranking]) -> tuple[Table, ...]:
     """Make a line for each op and size that was measured under several settings; none without one."""
-    if not found:
+    if not rankings:
         return ()
     explained = f"the fastest setting for each op and size{_EXPLAINED}; {_UNSET}"
-    names = _SettingNames([way for one in found for way in one.ways])
-    (table,) = _best_tables(found, "which setting to choose", explained, names)
-    lines = zip(table.lines, found, strict=True)
+    names = _SettingNames([way for ranking in rankings for way in ranking.ways])
+    (table,) = _best_tables(rankings, "which setting to choose", explained, names)
+    lines = zip(table.lines, rankings, strict=True)
     return (
         replace(
             table,
@@ -56,11 +56,11 @@ def setting_tables(found: Sequence[Ranking]) -> tuple[Table, ...]:
     )
 
 
-def _unset_words(one: Ranking) -> str:
+def _unset_words(ranking: Ranking) -> str:
     """Give the time of the library's own choice over the fastest, if it was measured."""
-    told = {name for name, values in _values_of(one.ways).items() if len(values) > 1}
-    unset = [way for way in one.ways if all(way.options.get(name) == UNSET for name in told)]
-    return f"{unset[0].time / one.ways[0].time:.2f}x" if unset else NOTHING
+    told = {name for name, values in _values_of(ranking.ways).items() if len(values) > 1}
+    unset = [way for way in ranking.ways if all(way.options.get(name) == UNSET for name in told)]
+    return f"{unset[0].time / ranking.ways[0].time:.2f}x" if unset else NOTHING
 
 
 def _values_of(ways: Sequence[Way]) -> dict[str, set[object]]:
@@ -69,12 +69,12 @@ def _values_of(ways: Sequence[Way]) -> dict[str, set[object]]:
 
 
 def _best_tables(
-    found: Sequence[Ranking], title: str, explained: str, names: _WayNames | None = None
+    rankings: Sequence[Ranking], title: str, explained: str, names: _WayNames | None = None
 ) -> tuple[Table, ...]:
-    if not found:
+    if not rankings:
         return ()
-    things = labels_of(_facts(found))
-    names = names or _WayNames([way for one in found for way in one.ways])
+    things = labels_of(_facts(rankings))
+    names = names or _WayNames([way for ranking in rankings for way in ranking.ways])
     common = ", ".join(part for part in (*things.common.values(), names.common) if part)
     return (
         Table(
@@ -93,17 +93,17 @@ def _best_tables(
                     str(len(one.ways)),
                     _lead_words(one),
                 )
-                for i, one in enumerate(found)
+                for i, one in enumerate(rankings)
             ),
             grouped=len(things.varying) - 1,
         ),
     )
 
 
-def all_ways_ranked(found: Sequence[Ranking]) -> Table:
+def all_ways_ranked(rankings: Sequence[Ranking]) -> Table:
     """List every way of every op or pattern, the fastest first."""
-    things = labels_of(_facts(found))
-    names = _WayNames([way for one in found for way in one.ways])
+    things = labels_of(_facts(rankings))
+    names = _WayNames([way for ranking in rankings for way in ranking.ways])
     return Table(
         title="all ways",
         explained="the fastest first; alike: not distinguishable from the fastest",
@@ -121,7 +121,7 @@ def all_ways_ranked(found: Sequence[Ranking]) -> Table:
                 _interval_words(way),
                 "best" if one.alike == 1 and not place else "alike" if place < one.alike else "",
             )
-            for i, one in enumerate(found)
+            for i, one in enumerate(rankings)
             for place, way in enumerate(one.ways)
         ),
         grouped=len(things.varying),
@@ -177,40 +177,40 @@ class _SettingNames(_WayNames):
         return " ".join(fact.said for fact in facts if fact.said)
 
 
-def _facts(found: Sequence[Ranking]) -> list[Facts]:
-    told = differing((one.op, one.params) for one in found)
-    return [_thing_facts(one, told) for one in found]
+def _facts(rankings: Sequence[Ranking]) -> list[Facts]:
+    told = differing((ranking.op, ranking.params) for ranking in rankings)
+    return [_thing_facts(ranking, told) for ranking in rankings]
 
 
-def _thing_facts(one: Ranking, told: Collection[str]) -> Facts:
-    size = format_bytes(one.bytes)
+def _thing_facts(ranking: Ranking, told: Collection[str]) -> Facts:
+    size = format_bytes(ranking.bytes)
     return {
-        "mpi": Fact("MPI", one.mpi, one.mpi),
-        "op": Fact("pattern" if "op" in one.ways[0].options else "op", one.op, one.op),
+        "mpi": Fact("MPI", ranking.mpi, ranking.mpi),
+        "op": Fact("pattern" if "op" in ranking.ways[0].options else "op", ranking.op, ranking.op),
         "bytes": Fact("bytes", size, size),
         "done": Fact(
-            "done at", one.done_at, "done at the origin alone" if one.done_at == ORIGIN else "", True
+            "done at", ranking.done_at, "done at the origin alone" if ranking.done_at == ORIGIN else "", True
         ),
-        "ranks": count_fact("rank", one.ranks),
-        **param_facts({name: value for name, value in one.params.items() if name in told}, is_usual=True),
+        "ranks": count_fact("rank", ranking.ranks),
+        **param_facts({name: value for name, value in ranking.params.items() if name in told}, is_usual=True),
     }
 
 
-def _best_words(one: Ranking, names: _WayNames) -> str:
-    if one.best is not None:
-        return names(one.best)
-    if not one.tells:
+def _best_words(ranking: Ranking, names: _WayNames) -> str:
+    if ranking.best is not None:
+        return names(ranking.best)
+    if not ranking.tells:
         return "too few launches to tell"
-    if one.alike == len(one.ways):
+    if ranking.alike == len(ranking.ways):
         return "none is clearly best"
-    shared = names.shared(one.ways[: one.alike], one.ways)
-    return f"one of {one.alike} with {shared}" if shared else f"none: the first {one.alike} are alike"
+    shared = names.shared(ranking.ways[: ranking.alike], ranking.ways)
+    return f"one of {ranking.alike} with {shared}" if shared else f"none: the first {ranking.alike} are alike"
 
 
-def _lead_words(one: Ranking) -> str:
-    if one.alike == len(one.ways):
+def _lead_words(ranking: Ranking) -> str:
+    if ranking.alike == len(ranking.ways):
         return NOTHING
-    return f"{one.ways[one.alike].time / one.ways[0].time:.2f}x"
+    return f"{ranking.ways[ranking.alike].time / ranking.ways[0].time:.2f}x"
 
 
 def _interval_words(way: Way) -> str:

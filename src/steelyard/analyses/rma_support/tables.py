@@ -12,36 +12,42 @@ from steelyard.render.table import BAD, NOTHING, PLAIN, Line, Table, number, wor
 _WAY = ("sync", "complete", "window", "windows", "threads")  # the axes of a line, besides MPI and op
 
 
-def functionality_tables(found: Sequence[Functionality]) -> tuple[Table, ...]:
+def functionality_tables(functionalities: Sequence[Functionality]) -> tuple[Table, ...]:
     """Make a matrix for each MPI and one table of failures; none if nothing but the op varies."""
-    if len({tuple(getattr(one, axis) for axis in _WAY) for one in found}) < 2:
+    if len({tuple(getattr(functionality, axis) for axis in _WAY) for functionality in functionalities}) < 2:
         return ()
-    mpis = list(dict.fromkeys(one.mpi for one in found))
-    broken = [one for one in found if one.broken]
+    mpis = list(dict.fromkeys(functionality.mpi for functionality in functionalities))
+    broken = [functionality for functionality in functionalities if functionality.broken]
     matrices = (
         matrix(mpi, own)
         for mpi in mpis
         for matrix, is_exchange in ((_matrix, False), (_exchange_matrix, True))
-        if (own := [one for one in found if one.mpi == mpi and one.is_exchange == is_exchange])
+        if (
+            own := [
+                functionality
+                for functionality in functionalities
+                if functionality.mpi == mpi and functionality.is_exchange == is_exchange
+            ]
+        )
     )
     details = (_ways("what does not work", "runs by outcome", broken),) if broken else ()
     return (*matrices, *details)
 
 
-def all_ways_table(found: Sequence[Functionality]) -> Table:
+def all_ways_table(functionalities: Sequence[Functionality]) -> Table:
     """A line for each combination that ran."""
-    return _ways("all combinations", "runs by outcome", found)
+    return _ways("all combinations", "runs by outcome", functionalities)
 
 
-def _matrix(mpi: str, found: Sequence[Functionality]) -> Table:
+def _matrix(mpi: str, functionalities: Sequence[Functionality]) -> Table:
     """Make a line for each op and number of threads, with a column for each synchronisation:
     `passed/runs`.
     """
-    syncs = list(dict.fromkeys(one.sync for one in found))
-    threads = {one.threads for one in found}
+    syncs = list(dict.fromkeys(functionality.sync for functionality in functionalities))
+    threads = {functionality.threads for functionality in functionalities}
     lines: dict[tuple[str, int], list[Functionality]] = {}
-    for one in found:
-        lines.setdefault((one.op, one.threads), []).append(one)
+    for functionality in functionalities:
+        lines.setdefault((functionality.op, functionality.threads), []).append(functionality)
     columns = (words("op"), *([number("threads")] * (len(threads) > 1)), *map(number, syncs))
     return Table(
         title=f"does it work: {mpi}",
@@ -58,18 +64,20 @@ def _matrix(mpi: str, found: Sequence[Functionality]) -> Table:
             )
             for (op, count), own in lines.items()
         ),
-        notes=(_sum_words(found),),
+        notes=(_sum_words(functionalities),),
         grouped=1 if len(threads) > 1 else 0,
     )
 
 
-def _exchange_matrix(mpi: str, found: Sequence[Functionality]) -> Table:
+def _exchange_matrix(mpi: str, functionalities: Sequence[Functionality]) -> Table:
     """Make a line for each application or halo and back end, with a column for each number of movers."""
-    movers = sorted({(one.threads, one.windows == "thread") for one in found})
-    ops = list(dict.fromkeys(one.op for one in found))
+    movers = sorted(
+        {(functionality.threads, functionality.windows == "thread") for functionality in functionalities}
+    )
+    ops = list(dict.fromkeys(functionality.op for functionality in functionalities))
     lines: dict[tuple[str, str], list[Functionality]] = {}
-    for one in sorted(found, key=lambda one: ops.index(one.op)):
-        lines.setdefault((one.op, one.sync), []).append(one)
+    for functionality in sorted(functionalities, key=lambda one: ops.index(one.op)):
+        lines.setdefault((functionality.op, functionality.sync), []).append(functionality)
     return Table(
         title=f"do exchanges work: {mpi}",
         explained="runs that passed, of those that the library supports, by the number of threads that move "
@@ -93,39 +101,43 @@ def _exchange_matrix(mpi: str, found: Sequence[Functionality]) -> Table:
             )
             for (op, backend), own in lines.items()
         ),
-        notes=(_sum_words(found),),
+        notes=(_sum_words(functionalities),),
         grouped=1,
     )
 
 
-def _passed_words(found: Sequence[Functionality]) -> str:
+def _passed_words(functionalities: Sequence[Functionality]) -> str:
     """`12/12`; a dash if the library supports none of them."""
-    runs = sum(one.runs - one.unsupported for one in found)
-    return f"{sum(one.passed for one in found)}/{runs}" if runs else NOTHING
+    runs = sum(functionality.runs - functionality.unsupported for functionality in functionalities)
+    return f"{sum(functionality.passed for functionality in functionalities)}/{runs}" if runs else NOTHING
 
 
-def _sum_words(found: Iterable[Functionality]) -> str:
+def _sum_words(functionalities: Iterable[Functionality]) -> str:
     """`280 runs: 249 passed, 6 wrong, 3 signal, 22 abort`."""
     sums = dict.fromkeys(OUTCOMES, 0)
-    for one in found:
+    for functionality in functionalities:
         for outcome in OUTCOMES:
-            sums[outcome] += getattr(one, outcome)
+            sums[outcome] += getattr(functionality, outcome)
     told = [f"{count} {outcome}" for outcome, count in sums.items() if count]
     return f"{counted(sum(sums.values()), 'run')}: {', '.join(told)}"
 
 
-def _ways(title: str, explained: str, found: Sequence[Functionality]) -> Table:
+def _ways(title: str, explained: str, functionalities: Sequence[Functionality]) -> Table:
     """Make a line for each combination, without constant axes and without outcomes that never happened."""
     axes = [
         axis
         for axis in ("mpi", "op", *_WAY)
-        if len({getattr(one, axis) for one in found}) > 1 or axis == "op"
+        if len({getattr(functionality, axis) for functionality in functionalities}) > 1 or axis == "op"
     ]
-    outcomes = [name for name in (PASSED, *BROKEN, UNSUPPORTED) if any(getattr(one, name) for one in found)]
+    outcomes = [
+        name
+        for name in (PASSED, *BROKEN, UNSUPPORTED)
+        if any(getattr(functionality, name) for functionality in functionalities)
+    ]
     shared = [
-        f"{axis} {getattr(found[0], axis)}"
+        f"{axis} {getattr(functionalities[0], axis)}"
         for axis in ("mpi", *_WAY)
-        if axis not in axes and getattr(found[0], axis) != ""
+        if axis not in axes and getattr(functionalities[0], axis) != ""
     ]
     return Table(
         title=title,
@@ -140,12 +152,12 @@ def _ways(title: str, explained: str, found: Sequence[Functionality]) -> Table:
         lines=tuple(
             Line(
                 (
-                    *(str(getattr(one, axis)) for axis in axes),
-                    *(_count(getattr(one, name)) for name in ("runs", *outcomes)),
+                    *(str(getattr(functionality, axis)) for axis in axes),
+                    *(_count(getattr(functionality, name)) for name in ("runs", *outcomes)),
                 ),
-                BAD if one.broken else PLAIN,
+                BAD if functionality.broken else PLAIN,
             )
-            for one in found
+            for functionality in functionalities
         ),
         grouped=2 if "mpi" in axes else 1,
     )
@@ -155,6 +167,6 @@ def _count(number_of: int) -> str:
     return str(number_of) if number_of else NOTHING
 
 
-def all_combinations(found: Sequence[Functionality]) -> Part:
+def all_combinations(functionalities: Sequence[Functionality]) -> Part:
     """Make the folded part: each combination of call, window and synchronisation."""
-    return Part("All combinations", tables=(untitled(all_ways_table(found)),))
+    return Part("All combinations", tables=(untitled(all_ways_table(functionalities)),))

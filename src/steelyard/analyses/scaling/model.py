@@ -126,7 +126,7 @@ def _groups(
     lends = axis == "ranks"
     for (mpi, *rest), members in groups.items():
         same = tuple(rest)
-        if lends and mpi is None and any(one[0] is not None and one[1:] == same for one in groups):
+        if lends and mpi is None and any(group[0] is not None and group[1:] == same for group in groups):
             continue  # it is part of the curves of the MPIs
         alone = groups.get((None, *same), []) if lends else []
         own = {(row.ranks, row.params.get(apart or "")) for row in members}
@@ -180,10 +180,10 @@ def _curve(kind: str, axis: str, mpi: object, rows: Mapping[int, Row]) -> Scalin
     """Make the points and fits of rows by count, the fewest first."""
     counts = np.array(list(rows), dtype=np.float64)
     rates = [_rates(row) for row in rows.values()]
-    shared = sorted(set.intersection(*(set(one) for one in rates)))
+    shared = sorted(set.intersection(*(set(rate) for rate in rates)))
     first = next(iter(rows.values()))
     relative = counts / counts[0]
-    speedups = {launch: np.array([one[launch] / rates[0][launch] for one in rates]) for launch in shared}
+    speedups = {launch: np.array([rate[launch] / rates[0][launch] for rate in rates]) for launch in shared}
     middle = np.array([row.get(Rate).mops or 0.0 for row in rows.values()]) / (first.get(Rate).mops or 1.0)
     points = []
     for i, (count, row) in enumerate(rows.items()):

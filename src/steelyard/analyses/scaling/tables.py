@@ -94,13 +94,13 @@ def _on_words(curve: ScalingCurve, point: ScalingPoint) -> str:
 
 def _fit_words(fit: Fit) -> str:
     """`serial fraction 0.031 (0.02 to 0.04); each doubling adds 3.1 us (2.9 us to 3.3 us)`."""
-    return "; ".join(_term_words(one) for one in fit.terms)
+    return "; ".join(_term_words(term) for term in fit.terms)
 
 
-def _term_words(one: Term) -> str:
+def _term_words(term: Term) -> str:
     def words(value: float) -> str:
-        return format_time(value) if one.is_time else f"{value:.3g}"
+        return format_time(value) if term.is_time else f"{value:.3g}"
 
-    if one.span.low is None or one.span.high is None:
-        return f"{one.name} {words(one.span.value)}"
-    return f"{one.name} {words(one.span.value)} ({words(one.span.low)} to {words(one.span.high)})"
+    if term.span.low is None or term.span.high is None:
+        return f"{term.name} {words(term.span.value)}"
+    return f"{term.name} {words(term.span.value)} ({words(term.span.low)} to {words(term.span.high)})"

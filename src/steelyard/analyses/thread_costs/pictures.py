@@ -20,7 +20,7 @@ _DASH = "7 4"
 _PICTURE: tuple[str, ...] = ("mpi", "bytes", "ranks", "method")  # facts that curves of a picture share
 
 
-def thread_charts(found: Sequence[ThreadCurve]) -> list[Chart]:
+def thread_charts(curves: Sequence[ThreadCurve]) -> list[Chart]:
     """Draw a picture for each MPI and size, or for each op of those if colours do not suffice; with
     intervals.
 
@@ -28,18 +28,18 @@ def thread_charts(found: Sequence[ThreadCurve]) -> list[Chart]:
     for each thread. The grey line has as many calls per thread as one thread alone makes. Axes are
     logarithmic.
     """
-    if not found:
+    if not curves:
         return []
-    labels = thread_labels(found)
+    labels = thread_labels(curves)
     keys = _PICTURE
-    panels = _panels(found, labels, keys)
+    panels = _panels(curves, labels, keys)
     if any(len({_way(labels, i) for i in panel}) > MOST_COLOURS for panel in panels.values()):
         keys = (*_PICTURE, "op")
-        panels = _panels(found, labels, keys)
+        panels = _panels(curves, labels, keys)
     width = HALF if len(panels) > 1 else FULL
     left_out = list(panels)[MOST_PANELS:]
     charts = [
-        _chart(title, [(i, found[i]) for i in panel], labels, keys, width)
+        _chart(title, [(i, curves[i]) for i in panel], labels, keys, width)
         for title, panel in list(panels.items())[:MOST_PANELS]
     ]
     if left_out:
@@ -47,13 +47,13 @@ def thread_charts(found: Sequence[ThreadCurve]) -> list[Chart]:
     return charts
 
 
-def each_thread_charts(found: Sequence[ThreadCurve]) -> list[Chart]:
+def each_thread_charts(curves: Sequence[ThreadCurve]) -> list[Chart]:
     """Draw the rate of each thread of a rank, for the most threads that noted their times; a picture for each
     op.
 
     Colours and dashes are those of `thread_charts`. The rate axis is logarithmic.
     """
-    told = [one for one in found if _noted(one) is not None]
+    told = [curve for curve in curves if _noted(curve) is not None]
     labels = thread_labels(told) if told else None
     if labels is None:
         return []
@@ -72,13 +72,13 @@ def _noted(curve: ThreadCurve) -> Sequence[float] | None:
 
 
 def _each_chart(
-    title: str, told: Sequence[ThreadCurve], panel: Sequence[int], labels: Labels, keys: Collection[str]
+    title: str, curves: Sequence[ThreadCurve], panel: Sequence[int], labels: Labels, keys: Collection[str]
 ) -> Chart:
     ways = list(dict.fromkeys(_way(labels, i) for i in panel))
     shown = [i for i in panel if ways.index(_way(labels, i)) < MOST_COLOURS]
-    rates = [_noted(told[i]) or () for i in shown]
-    styles = [_style(ways.index(_way(labels, i)), told[i]) for i in shown]
-    names = [_said(labels, i, keys) or told[i].op for i in shown]
+    rates = [_noted(curves[i]) or () for i in shown]
+    styles = [_style(ways.index(_way(labels, i)), curves[i]) for i in shown]
+    names = [_said(labels, i, keys) or curves[i].op for i in shown]
     marks: list[Mark] = []
     for own, style, name in zip(rates, styles, names, strict=True):
         threads = [float(thread) for thread in range(len(own))]
@@ -96,10 +96,10 @@ def _each_chart(
     )
 
 
-def _panels(found: Sequence[ThreadCurve], labels: Labels, keys: Sequence[str]) -> dict[str, list[int]]:
+def _panels(curves: Sequence[ThreadCurve], labels: Labels, keys: Sequence[str]) -> dict[str, list[int]]:
     """Group the curves of each picture, by its title."""
     panels: dict[str, list[int]] = {}
-    for i in range(len(found)):
+    for i in range(len(curves)):
         said = (axis.facts[i].said for axis in labels.varying if axis.key in keys)
         panels.setdefault(", ".join(word for word in said if word), []).append(i)
     return panels

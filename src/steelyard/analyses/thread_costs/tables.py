@@ -19,34 +19,34 @@ _EPOCH = ("sync", "complete")  # named once if all that have epochs have the sam
 LAYOUT = ("windows", "channel")  # what threads share, or each have for themselves
 
 
-def thread_tables(found: Sequence[ThreadCurve]) -> tuple[Table, ...]:
+def thread_tables(curves: Sequence[ThreadCurve]) -> tuple[Table, ...]:
     """Make a line for each curve, for its most threads; none without curves."""
-    if not found:
+    if not curves:
         return ()
     labels = labels_of(
-        [{**facts, **_threads_fact(one)} for one, facts in zip(found, _facts(found), strict=True)]
+        [{**facts, **_threads_fact(one)} for one, facts in zip(curves, _facts(curves), strict=True)]
     )
     return (
         without_empty(
             Table(
                 title="what threads cost",
-                explained=_explained_words(found, labels),
+                explained=_explained_words(curves, labels),
                 columns=(
                     *(axis.column for axis in labels.varying),
                     number("rate"),
                     number("kept", strong=True),
                     *map(number, ("interval", "max/min", "scatter")),
                 ),
-                lines=plain_lines((*labels.cells(i), *_last_cells(one)) for i, one in enumerate(found)),
+                lines=plain_lines((*labels.cells(i), *_last_cells(one)) for i, one in enumerate(curves)),
                 grouped=len(labels.varying) - 1,
             )
         ),
     )
 
 
-def all_threads_table(found: Sequence[ThreadCurve]) -> Table:
+def all_threads_table(curves: Sequence[ThreadCurve]) -> Table:
     """Make a line for each number of threads of each curve."""
-    labels = thread_labels(found)
+    labels = thread_labels(curves)
     return without_empty(
         Table(
             title="all numbers of threads",
@@ -61,54 +61,54 @@ def all_threads_table(found: Sequence[ThreadCurve]) -> Table:
                 *map(number, ("slowest", "fastest", "ratio", "interval", "scatter", "interval")),
             ),
             lines=plain_lines(
-                (*labels.cells(i), *_cells(point)) for i, one in enumerate(found) for point in one.points
+                (*labels.cells(i), *_cells(point)) for i, one in enumerate(curves) for point in one.points
             ),
             grouped=len(labels.varying),
         )
     )
 
 
-def thread_labels(found: Sequence[ThreadCurve]) -> Labels:
+def thread_labels(curves: Sequence[ThreadCurve]) -> Labels:
     """Find what curves have in common, and what distinguishes them."""
-    return labels_of(_facts(found))
+    return labels_of(_facts(curves))
 
 
-def _facts(found: Sequence[ThreadCurve]) -> list[Facts]:
-    told = differing((one.op, one.params) for one in found)
-    return [_own_facts(one, told) for one in found]
+def _facts(curves: Sequence[ThreadCurve]) -> list[Facts]:
+    told = differing((curve.op, curve.params) for curve in curves)
+    return [_own_facts(curve, told) for curve in curves]
 
 
-def _own_facts(one: ThreadCurve, told: Collection[str]) -> Facts:
-    size = format_bytes(one.bytes)
+def _own_facts(curve: ThreadCurve, told: Collection[str]) -> Facts:
+    size = format_bytes(curve.bytes)
     return {
-        "mpi": Fact("MPI", one.mpi, one.mpi),
-        "ranks": count_fact("rank", one.ranks),
-        "op": Fact("op", one.op, one.op),
+        "mpi": Fact("MPI", curve.mpi, curve.mpi),
+        "ranks": count_fact("rank", curve.ranks),
+        "op": Fact("op", curve.op, curve.op),
         "bytes": Fact("bytes", size, size),
-        **param_facts({name: value for name, value in one.params.items() if name in told}),
-        "method": Fact("method", one.method, f"method {one.method}", is_usual=True),
+        **param_facts({name: value for name, value in curve.params.items() if name in told}),
+        "method": Fact("method", curve.method, f"method {curve.method}", is_usual=True),
     }
 
 
-def _threads_fact(one: ThreadCurve) -> Facts:
+def _threads_fact(curve: ThreadCurve) -> Facts:
     """Say from how many threads to how many; a start of one thread is not mentioned."""
-    first, last = one.points[0].threads, one.points[-1].threads
+    first, last = curve.points[0].threads, curve.points[-1].threads
     span = str(last) if first == 1 else f"{first} to {last}"
     return {"threads": Fact("threads", span, f"{span} threads")}
 
 
-def _explained_words(found: Sequence[ThreadCurve], labels: Labels) -> str:
+def _explained_words(curves: Sequence[ThreadCurve], labels: Labels) -> str:
     """Explain the numbers, and what all curves have in common."""
-    fair = any(point.fairness is not None for one in found for point in one.points)
+    fair = any(point.fairness is not None for curve in curves for point in curve.points)
     told = {axis.key for axis in labels.varying}
     epochs = [
         str(value)
         for name in _EPOCH
         if f"param {name}" not in told
-        for value in dict.fromkeys(one.params[name] for one in found if name in one.params)
+        for value in dict.fromkeys(curve.params[name] for curve in curves if name in curve.params)
     ]
     common = (*labels.common.values(), *epochs)
-    each = any(point.thread_scatter is not None for one in found for point in one.points)
+    each = any(point.thread_scatter is not None for curve in curves for point in curve.points)
     return (
         _EXPLAINED
         + (_FAIR if fair else "")
@@ -117,8 +117,8 @@ def _explained_words(found: Sequence[ThreadCurve], labels: Labels) -> str:
     )
 
 
-def _last_cells(one: ThreadCurve) -> tuple[str, ...]:
-    last = one.points[-1]
+def _last_cells(curve: ThreadCurve) -> tuple[str, ...]:
+    last = curve.points[-1]
     kept = _interval(last.kept_low, last.kept_high)
     return (
         format_count_rate(last.rate),

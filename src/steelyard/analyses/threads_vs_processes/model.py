@@ -62,7 +62,7 @@ def streams_of(rows: Sequence[Row]) -> tuple[Stream, ...]:
             groups.setdefault((row.mpi, row.bytes, count, row.method), {}).setdefault(_cores(row), []).append(
                 row
             )
-    return tuple(one for by_cores in groups.values() for one in _streams(by_cores))
+    return tuple(stream for by_cores in groups.values() for stream in _streams(by_cores))
 
 
 def _streams(by_cores: dict[int, list[Row]]) -> Iterator[Stream]:

@@ -18,16 +18,18 @@ _TOLD = (*OPTIONS, "target", "channel", "who")  # parameters whose words disting
 _EPOCH = ("sync", "complete")  # named once if all that have epochs have the same
 
 
-def stream_tables(found: Sequence[Stream]) -> tuple[Table, ...]:
+def stream_tables(streams: Sequence[Stream]) -> tuple[Table, ...]:
     """Make a line for each way to move the same messages, in groups of as many cores; none
     without threads.
     """
-    if not found:
+    if not streams:
         return ()
-    things = labels_of([_thing_facts(one) for one in found])
-    names = [name for name in _TOLD if len(_values(found, name)) > 1]
-    ways = labels_of([param_facts({name: one.params.get(name, "") for name in names}) for one in found])
-    epochs = [value for name in _EPOCH if name not in names for value in _values(found, name)]
+    things = labels_of([_thing_facts(stream) for stream in streams])
+    names = [name for name in _TOLD if len(_values(streams, name)) > 1]
+    ways = labels_of(
+        [param_facts({name: stream.params.get(name, "") for name in names}) for stream in streams]
+    )
+    epochs = [value for name in _EPOCH if name not in names for value in _values(streams, name)]
     common = ", ".join((*things.common.values(), *epochs))
     return (
         Table(
@@ -56,40 +58,42 @@ def stream_tables(found: Sequence[Stream]) -> tuple[Table, ...]:
                         _verdict(one),
                     )
                 )
-                for i, one in enumerate(found)
+                for i, one in enumerate(streams)
             ),
             grouped=len(things.varying),
         ),
     )
 
 
-def _thing_facts(one: Stream) -> Facts:
-    size = format_bytes(one.bytes)
+def _thing_facts(stream: Stream) -> Facts:
+    size = format_bytes(stream.bytes)
     return {
-        "mpi": Fact("MPI", one.mpi, one.mpi),
+        "mpi": Fact("MPI", stream.mpi, stream.mpi),
         "bytes": Fact("bytes", size, size),
-        "flight": Fact("in flight", str(one.in_flight), f"{one.in_flight} in flight"),
-        "cores": Fact("cores", str(one.against), f"{one.against} cores"),
+        "flight": Fact("in flight", str(stream.in_flight), f"{stream.in_flight} in flight"),
+        "cores": Fact("cores", str(stream.against), f"{stream.against} cores"),
     }
 
 
-def _values(found: Sequence[Stream], name: str) -> list[str]:
+def _values(streams: Sequence[Stream], name: str) -> list[str]:
     """List the words of a parameter among the streams that have it."""
     return list(
-        dict.fromkeys(str(one.params[name]) for one in found if isinstance(one.params.get(name), str))
+        dict.fromkeys(
+            str(stream.params[name]) for stream in streams if isinstance(stream.params.get(name), str)
+        )
     )
 
 
-def _interval_words(one: Stream) -> str:
-    if one.low is None or one.high is None:
+def _interval_words(stream: Stream) -> str:
+    if stream.low is None or stream.high is None:
         return NOTHING
-    return f"{format_ratio(one.low)} – {format_ratio(one.high)}"
+    return f"{format_ratio(stream.low)} – {format_ratio(stream.high)}"
 
 
-def _verdict(one: Stream) -> str:
+def _verdict(stream: Stream) -> str:
     """Say whether the interval is above or below 1; nothing if it holds 1."""
-    if one.is_base:
+    if stream.is_base:
         return "base"
-    if one.low is None or one.high is None or one.low <= 1 <= one.high:
+    if stream.low is None or stream.high is None or stream.low <= 1 <= stream.high:
         return ""
-    return "slower" if one.high < 1 else "faster"
+    return "slower" if stream.high < 1 else "faster"

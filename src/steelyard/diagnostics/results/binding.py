@@ -28,9 +28,9 @@ BINDS_ITSELF = ("pthread.switch", "pthread.slice", "pthread.migrate")
     why="Ranks take turns on a core. Times show the scheduler, and how the library waits.",
     remedy="Use as many ranks as there are cores, or read these test cases as a test of function.",
 )
-def oversubscribed(seen: Evidence) -> str | None:
+def oversubscribed(evidence: Evidence) -> str | None:
     """Find launches with more ranks and threads than cores."""
-    jobs = [file.job for file in seen.measured.files if _is_oversubscribed(file.job)]
+    jobs = [file.job for file in evidence.measured.files if _is_oversubscribed(file.job)]
     kinds = sorted({(_on_one_host(job), job.cores, mpi_name(job)) for job in jobs})
     return sentences(f"{asked} ranks and threads on {cores} cores ({mpi})" for asked, cores, mpi in kinds)
 
@@ -54,10 +54,10 @@ def _on_one_host(job: Job) -> int:
     remedy="Let this process use all CPUs (no taskset, no cpuset), or bind in the launcher; srun binds where "
     "Slurm has a TaskPlugin.",
 )
-def unbound(seen: Evidence) -> str | None:
+def unbound(evidence: Evidence) -> str | None:
     """Find ranks that may move between more cores than they have threads."""
     found: list[str] = []
-    for mpi, threads, places in _bound_jobs(seen.measured):
+    for mpi, threads, places in _bound_jobs(evidence.measured):
         for place, cores in places:
             if len(cores) > threads:
                 found.append(f"rank {place.rank} of {mpi} may run on CPUs {place.cpus}")
@@ -74,10 +74,10 @@ def unbound(seen: Evidence) -> str | None:
     "command).",
     caused_by=("unbound",),
 )
-def shared_cores(seen: Evidence) -> str | None:
+def shared_cores(evidence: Evidence) -> str | None:
     """Find two ranks of one host, or threads of a rank, on one core although there are enough cores."""
     found: list[str] = []
-    for mpi, _, places in _bound_jobs(seen.measured):
+    for mpi, _, places in _bound_jobs(evidence.measured):
         owner: dict[int, Place] = {}
         for place, cores in places:
             other = next((owner[core] for core in sorted(cores) if core in owner), None)
@@ -85,16 +85,16 @@ def shared_cores(seen: Evidence) -> str | None:
                 cpus = f"CPUs {other.cpus} and {place.cpus}"
                 found.append(f"ranks {other.rank} and {place.rank} of {mpi} may run on one core ({cpus})")
             owner.update(dict.fromkeys(cores, place))
-    names = _bound_by_us(seen)
-    for file in seen.measured.files:
+    names = _bound_by_us(evidence)
+    for file in evidence.measured.files:
         if not _is_oversubscribed(file.job) and not file.job.cpus:
             found += sharing_lanes(file, names)
     return sentences(found)
 
 
-def _bound_by_us(seen: Evidence) -> dict[int, str]:
+def _bound_by_us(evidence: Evidence) -> dict[int, str]:
     """Name the points whose ops leave their threads where the launch bound them."""
-    return {row.point: row_name(row) for row in seen.rows if row.op not in BINDS_ITSELF}
+    return {row.point: row_name(row) for row in evidence.rows if row.op not in BINDS_ITSELF}
 
 
 def _bound_jobs(measured: Measured) -> Iterator[tuple[str, int, list[tuple[Place, frozenset[int]]]]]:
@@ -124,9 +124,9 @@ def _bound_jobs(measured: Measured) -> Iterator[tuple[str, int, list[tuple[Place
     why="A rank or thread that runs elsewhere measures another pair of cores than its row says.",
     remedy="Look at how the launcher and the control group bind. The report shows the verified binding.",
 )
-def misplaced(seen: Evidence) -> str | None:
+def misplaced(evidence: Evidence) -> str | None:
     """Find ranks and threads that were not where a placement put them, or that the kernel did not bind."""
-    return sentences(sentence for file in seen.measured.files for sentence in strays(file))
+    return sentences(sentence for file in evidence.measured.files for sentence in strays(file))
 
 
 def strays(file: JobFile) -> Iterator[str]:
@@ -151,10 +151,10 @@ def strays(file: JobFile) -> Iterator[str]:
     why="A message between hosts may have gone through memory instead, or the other way round.",
     remedy="Look at the launcher's command (in the job record), and at the names of nodes.",
 )
-def other_hosts(seen: Evidence) -> str | None:
+def other_hosts(evidence: Evidence) -> str | None:
     """Find launches whose ranks were on more or fewer hosts than the launcher got."""
     found = {}
-    for file in seen.measured.files:
+    for file in evidence.measured.files:
         places = file.launch.places if file.launch else ()
         hosts = list(dict.fromkeys(place.host for place in places))
         asked = set(file.job.hosts)
@@ -172,10 +172,10 @@ def other_hosts(seen: Evidence) -> str | None:
     why="Ranks are bound as if all hosts were like rank 0's. A slow host delays all ranks.",
     remedy="Ask the batch system for hosts of one kind (a constraint, a partition), or measure each kind.",
 )
-def other_machines(seen: Evidence) -> str | None:
+def other_machines(evidence: Evidence) -> str | None:
     """Find hosts whose CPUs or kernel differ from those of rank 0's host."""
     found = {}
-    for file in seen.measured.files:
+    for file in evidence.measured.files:
         places = file.launch.places if file.launch else ()
         first = min(places, key=lambda place: place.rank, default=None)
         if first is None:
@@ -193,10 +193,10 @@ def other_machines(seen: Evidence) -> str | None:
     why="A rank with another build of the MPI or the engine measures something else.",
     remedy="Install the same MPI and engine on all hosts, or use a file system that all of them see.",
 )
-def other_libraries(seen: Evidence) -> str | None:
+def other_libraries(evidence: Evidence) -> str | None:
     """Find ranks whose build ids differ from those of rank 0."""
     found = {}
-    for file in seen.measured.files:
+    for file in evidence.measured.files:
         for place in file.launch.places if file.launch else ():
             if place.other_libraries:
                 found[place.rank, place.host] = f"rank {place.rank} of {mpi_name(file.job)} on {place.host}"
@@ -210,10 +210,10 @@ def other_libraries(seen: Evidence) -> str | None:
     why="Launches that differ widen the interval and can make modes.",
     remedy="Fix the launcher's binding, or measure each placement as a campaign of its own.",
 )
-def placements_vary(seen: Evidence) -> str | None:
+def placements_vary(evidence: Evidence) -> str | None:
     """Find test cases whose launches were bound differently."""
     varying = []
-    for point, row in zip(seen.measured.points, seen.rows, strict=True):
+    for point, row in zip(evidence.measured.points, evidence.rows, strict=True):
         starts = [cell.start for cell in point.cells if cell.start]
         if len({tuple(place.cpus for place in start.places) for start in starts}) > 1:
             varying.append(row)
@@ -228,11 +228,11 @@ def placements_vary(seen: Evidence) -> str | None:
     remedy="Find what changes bindings (taskset, a batch system, an irq balancer's script) and measure "
     "again.",
 )
-def moved(seen: Evidence) -> str | None:
+def moved(evidence: Evidence) -> str | None:
     """Find ranks and threads that were bound elsewhere or seen elsewhere during the launch."""
-    names = {row.point: row_name(row) for row in seen.rows}
+    names = {row.point: row_name(row) for row in evidence.rows}
     found: dict[tuple[str, int], str] = {}
-    for file in seen.measured.files:
+    for file in evidence.measured.files:
         for before, after in pairwise(file.states):
             for at, (old, new) in enumerate(zip(before.cpus, after.cpus, strict=True)):
                 if old != new:
@@ -240,16 +240,16 @@ def moved(seen: Evidence) -> str | None:
                     told = f"was moved from {cpus_words(cpu_set(old))} to {cpus_words(cpu_set(new))}"
                     when = f"while {names.get(after.point or 0, 'a test case')} was measured"
                     found.setdefault((file.job.job, rank), f"{who(file, rank)} {told} {when}")
-        for thread, told in enumerate(moved_lanes(file, _bound_by_us(seen))):
+        for thread, told in enumerate(moved_lanes(file, _bound_by_us(evidence))):
             found[file.job.job, -1 - thread] = told
-    for key, sentence in _seen_elsewhere(seen):
+    for key, sentence in _seen_elsewhere(evidence):
         found.setdefault(key, sentence)
     return sentences(found.values())
 
 
-def _seen_elsewhere(seen: Evidence) -> Iterator[tuple[tuple[str, int], str]]:
+def _seen_elsewhere(evidence: Evidence) -> Iterator[tuple[tuple[str, int], str]]:
     """Find ranks seen outside of their CPUs between samples, by job and rank."""
-    for point, row in zip(seen.measured.points, seen.rows, strict=True):
+    for point, row in zip(evidence.measured.points, evidence.rows, strict=True):
         for cell in point.cells:
             for place in cell.start.places if cell.start else ():
                 allowed = cpu_set(place.cpus)

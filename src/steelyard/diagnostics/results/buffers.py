@@ -18,9 +18,9 @@ _STAMPS_AFTER = "each"  # the method whose sender reads its clock after it has w
     remedy="Measure ping-pongs with --method each, which reads the clock between writing and sending. For "
     "other ops there is no such method.",
 )
-def write_timed(seen: Evidence) -> str | None:
+def write_timed(evidence: Evidence) -> str | None:
     """Find test cases whose time includes writing the payload."""
-    return listed([row for row in seen.rows if _writes(row)], lambda row: f"by {row.method}")
+    return listed([row for row in evidence.rows if _writes(row)], lambda row: f"by {row.method}")
 
 
 def _writes(row: Row) -> bool:

@@ -32,9 +32,9 @@ _MOST_BYTES_PER_SECOND = 1e15  # a hundred times the fastest memory of a node
     "synchronised latency: use the method bounds, and --paths asymmetric where messages may take longer one "
     "way than back.",
 )
-def methods_disagree(seen: Evidence) -> str | None:
+def methods_disagree(evidence: Evidence) -> str | None:
     """Find test cases for which two methods contradict each other."""
-    found = disagreements(seen.rows)
+    found = disagreements(evidence.rows)
     sentence = {one.other.point: one.sentence for one in found}
     verb = "contradicts" if len(found) == 1 else "contradict"
     return listed((one.other for one in found), lambda row: sentence[row.point], f" {verb} another method")
@@ -47,10 +47,10 @@ def methods_disagree(seen: Evidence) -> str | None:
     why="A clock that steps, or that runs differently on another core, makes durations of any length.",
     remedy="Measure without --clock: the engine then takes the best clock that all ranks find sound.",
 )
-def unsound_clock(seen: Evidence) -> str | None:
+def unsound_clock(evidence: Evidence) -> str | None:
     """Find launches whose clock is not sound on some rank; each clock and reason once."""
     found: Counter[tuple[str, str, str]] = Counter()
-    for launch in (file.launch for file in seen.measured.files if file.launch):
+    for launch in (file.launch for file in evidence.measured.files if file.launch):
         doubts: dict[str, list[str]] = {}
         for place in launch.places:
             if place.clock_doubt:
@@ -62,12 +62,12 @@ def unsound_clock(seen: Evidence) -> str | None:
     told = [
         f"clock {name}{where} in {counted(n, 'launch')}: {doubt}" for (name, where, doubt), n in found.items()
     ]
-    return sentences([*told, *_wild_clocks(seen)])
+    return sentences([*told, *_wild_clocks(evidence)])
 
 
-def _wild_clocks(seen: Evidence) -> Iterator[str]:
+def _wild_clocks(evidence: Evidence) -> Iterator[str]:
     """Find launches in which a point failed because of its clocks, which timed all other points, too."""
-    for file in seen.measured.files:
+    for file in evidence.measured.files:
         ends = [run.end for run in file.points if run.end]
         why = next((end.why for end in ends if end.why and end.why.startswith("clock: ")), None)
         others = sum(end.status == "ok" for end in ends)
@@ -85,10 +85,10 @@ def _wild_clocks(seen: Evidence) -> Iterator[str]:
     remedy="Look at that host's clock source (/sys/devices/system/clocksource), and for clocks in what its "
     "kernel says (dmesg).",
 )
-def odd_clock(seen: Evidence) -> str | None:
+def odd_clock(evidence: Evidence) -> str | None:
     """Find ranks that alone find a better clock doubtful than all then read, each host and reason once."""
     found: Counter[tuple[str, str, str]] = Counter()
-    for launch in (file.launch for file in seen.measured.files if file.launch):
+    for launch in (file.launch for file in evidence.measured.files if file.launch):
         passed: dict[str, list[Place]] = {}
         for place in launch.places:
             if place.clock_passed:
@@ -109,9 +109,9 @@ def odd_clock(seen: Evidence) -> str | None:
     why="Reading the clock costs as much as what was measured. The number says nothing.",
     remedy="Measure with --method batch, which puts many repetitions between two readings of the clock.",
 )
-def not_positive(seen: Evidence) -> str | None:
+def not_positive(evidence: Evidence) -> str | None:
     """Find test cases with nothing left after the cost of the clock was subtracted."""
-    lost = [row for row in seen.rows if row.median is not None and row.median <= 0]
+    lost = [row for row in evidence.rows if row.median is not None and row.median <= 0]
     lost = [row for row in lost if row.role != INSTRUMENT]
     return listed(lost, lambda row: f"{row.median:.3g} ns after subtracting {row.get(Timer).overhead:.3g} ns")
 
@@ -124,11 +124,11 @@ def not_positive(seen: Evidence) -> str | None:
     "a second. The records are damaged, or the clock is wrong.",
     remedy="Measure again. If it stays, report it to us with the folder's records.",
 )
-def impossible(seen: Evidence) -> str | None:
+def impossible(evidence: Evidence) -> str | None:
     """Find test cases whose value no machine can reach."""
     wrong = [
         row
-        for row, value in valued(seen.rows)
+        for row, value in valued(evidence.rows)
         if value < _LEAST_NS or (row.get(Rate).bandwidth or 0) > _MOST_BYTES_PER_SECOND
     ]
     return listed(wrong, lambda row: f"{row.median:.3g} ns")
@@ -142,10 +142,10 @@ def impossible(seen: Evidence) -> str | None:
     "less well.",
     remedy="Measure with --method batch, or with a clock of a smaller tick.",
 )
-def coarse_clock(seen: Evidence) -> str | None:
+def coarse_clock(evidence: Evidence) -> str | None:
     """Find test cases whose clock's tick is large against the value."""
     coarse = [
-        row for row, value in valued(seen.rows) if (row.get(Timer).clock_tick or 0) > COARSE_TICK * value
+        row for row, value in valued(evidence.rows) if (row.get(Timer).clock_tick or 0) > COARSE_TICK * value
     ]
     return listed(
         coarse, lambda row: f"tick {row.get(Timer).clock_tick:.3g} ns of {format_time(row.median or 0)}"
@@ -159,9 +159,11 @@ def coarse_clock(seen: Evidence) -> str | None:
     why="An error in the cost of the clock goes into the number in full.",
     remedy="Measure with --method batch, which reads the clock once for many repetitions.",
 )
-def dear_clock(seen: Evidence) -> str | None:
+def dear_clock(evidence: Evidence) -> str | None:
     """Find test cases whose clock costs much against the value."""
-    dear = [row for row, value in valued(seen.rows) if (row.get(Timer).overhead or 0) > DEAR_CLOCK * value]
+    dear = [
+        row for row, value in valued(evidence.rows) if (row.get(Timer).overhead or 0) > DEAR_CLOCK * value
+    ]
     return listed(
         dear, lambda row: f"{row.get(Timer).overhead:.3g} ns subtracted, {format_time(row.median or 0)} left"
     )
@@ -175,11 +177,11 @@ def dear_clock(seen: Evidence) -> str | None:
     "of messages can see that, nor can the closure, which states the error. Only the bound is guaranteed.",
     remedy="Where paths may be asymmetric, measure with --paths asymmetric: then the bound is stated.",
 )
-def closed_clocks(seen: Evidence) -> str | None:
+def closed_clocks(evidence: Evidence) -> str | None:
     """Find test cases with several clocks whose stated error is that of the closure."""
     rows = [
         row
-        for point, row in zip(seen.measured.points, seen.rows, strict=True)
+        for point, row in zip(evidence.measured.points, evidence.rows, strict=True)
         if any(cell.by_closure for cell in point.cells if cell.status == "ok")
     ]
     return listed(rows, _clock_words)

@@ -20,9 +20,9 @@ _MOSTLY = 0.5  # of the bytes must have come from storage, or the name of the op
     remedy="Take the row for a read from memory, or give --files a folder on storage; file.pread.direct asks "
     "past the page cache.",
 )
-def read_from_memory(seen: Evidence) -> str | None:
+def read_from_memory(evidence: Evidence) -> str | None:
     """Find rows of a cold cache whose bytes were mostly in memory."""
-    return listed([row for row in seen.rows if _is_warm(row)], _words)
+    return listed([row for row in evidence.rows if _is_warm(row)], _words)
 
 
 def _is_warm(row: Row) -> bool:

@@ -54,11 +54,11 @@ CAUSES = (
     why="A rank that must share its core is as slow as its share, and those that wait for it are too.",
     remedy="End these processes, or keep them from these CPUs (taskset, a cpuset), and measure again.",
 )
-def busy_neighbour(seen: Evidence) -> str | None:
+def busy_neighbour(evidence: Evidence) -> str | None:
     """Find processes by name, with the CPU time that they took; others are one sentence, not a finding."""
-    found = sentences(neighbour_words(seen.measured.files))
-    named = _hosts_with_named(seen.measured.files)
-    brief = sum(any(one.host in named for one in unnamed(file)) for file in seen.measured.files)
+    found = sentences(neighbour_words(evidence.measured.files))
+    named = _hosts_with_named(evidence.measured.files)
+    brief = sum(any(one.host in named for one in unnamed(file)) for file in evidence.measured.files)
     if found is None or not brief:
         return found
     return f"{found} In {counted(brief, 'launch')} others ran too briefly to be named."
@@ -86,10 +86,10 @@ def neighbour_words(files: Iterable[JobFile]) -> list[str]:
     return [words for _, words in sorted(worst.values(), reverse=True)]
 
 
-def _neighbour_words(one: Busy, ranks: tuple[int, ...], launch: int) -> str:
+def _neighbour_words(busy: Busy, ranks: tuple[int, ...], launch: int) -> str:
     return (
-        f"'{one.name}' (pid {one.pid}) took {100 * one.cpu_ns / 1e9 / one.seconds:.0f} % of a CPU "
-        f"in launch {launch}, on {cpus_words(frozenset(one.cpus))}, where {_ranks_words(ranks)} ran"
+        f"'{busy.name}' (pid {busy.pid}) took {100 * busy.cpu_ns / 1e9 / busy.seconds:.0f} % of a CPU "
+        f"in launch {launch}, on {cpus_words(frozenset(busy.cpus))}, where {_ranks_words(ranks)} ran"
     )
 
 
@@ -101,11 +101,11 @@ def _neighbour_words(one: Busy, ranks: tuple[int, ...], launch: int) -> str:
     remedy="Run steelyard doctor on that host to see who works there, or give the ranks CPUs that nothing "
     "else may use (a cpuset), and measure again.",
 )
-def busy_unnamed(seen: Evidence) -> str | None:
+def busy_unnamed(evidence: Evidence) -> str | None:
     """Find CPU time of the ranks' CPUs that went to others, on hosts where no launch saw a process."""
     found: list[tuple[float, str]] = []
-    named = _hosts_with_named(seen.measured.files)
-    for file in seen.measured.files:
+    named = _hosts_with_named(evidence.measured.files)
+    for file in evidence.measured.files:
         groups_of_host = groupby(sorted(unnamed(file), key=lambda one: one.host), lambda one: one.host)
         for host, groups in groups_of_host:
             if host in named:
@@ -137,12 +137,12 @@ def _ranks_words(ranks: tuple[int, ...]) -> str:
     why="They share caches, memory bandwidth, and the power on which the frequency of all cores depends.",
     remedy="Wait until they have ended, or measure on another node.",
 )
-def busy_beside(seen: Evidence) -> str | None:
+def busy_beside(evidence: Evidence) -> str | None:
     """Find launches in which others took many of the host's cores but none of the ranks', the worst first."""
     found: list[tuple[float, str]] = []
-    if any(True for file in seen.measured.files for _ in neighbours(file)):
+    if any(True for file in evidence.measured.files for _ in neighbours(file)):
         return None  # that they ran on the ranks' CPUs says more
-    for file in seen.measured.files:
+    for file in evidence.measured.files:
         others = sorted(beside(file), key=lambda one: -one.cpu_ns)
         share = sum(one.cpu_ns / 1e9 / one.seconds for one in others) / max(1, file.job.cores)
         if share > BESIDE:
@@ -159,11 +159,11 @@ def busy_beside(seen: Evidence) -> str | None:
     why="Other guests ran on the cores of these ranks. Nothing inside this machine shows it but steal time.",
     remedy="Measure on dedicated cores, or over many launches, and compare medians.",
 )
-def stolen(seen: Evidence) -> str | None:
+def stolen(evidence: Evidence) -> str | None:
     """Find CPUs of ranks that the hypervisor gave to others."""
     found = [
         (change.stolen, f"{cpus_words(change.cpus)} of {who(file, change.rank)}: {100 * change.stolen:.1f} %")
-        for file in seen.measured.files
+        for file in evidence.measured.files
         for change in changes_of(file)
         if change.stolen > STOLEN and change.steal_ns > TICKS * TICK_NS
     ]
@@ -177,9 +177,9 @@ def stolen(seen: Evidence) -> str | None:
     why="The kernel stops all of a control group for the rest of a period, some 0.1 s, wherever a rank is.",
     remedy="Ask for fewer ranks than the limit allows, or have it raised.",
 )
-def throttled(seen: Evidence) -> str | None:
+def throttled(evidence: Evidence) -> str | None:
     """Find ranks whose control group had used up its CPU time."""
-    return _counted(seen, lambda state: state.quota_stops, "in {} periods")
+    return _counted(evidence, lambda state: state.quota_stops, "in {} periods")
 
 
 @check(
@@ -189,15 +189,15 @@ def throttled(seen: Evidence) -> str | None:
     why="A core that is slowed down is slower in all that it does.",
     remedy="Improve the cooling, or measure for shorter times with pauses.",
 )
-def too_hot(seen: Evidence) -> str | None:
+def too_hot(evidence: Evidence) -> str | None:
     """Find ranks whose cores were slowed down because they were too hot."""
-    return _counted(seen, lambda state: state.throttles, "{} times")
+    return _counted(evidence, lambda state: state.throttles, "{} times")
 
 
-def _counted(seen: Evidence, of: Callable[[State], tuple[int, ...]], words: str) -> str | None:
+def _counted(evidence: Evidence, of: Callable[[State], tuple[int, ...]], words: str) -> str | None:
     """Find counters that grew from the first to the last state of a launch."""
     found = []
-    for file in seen.measured.files:
+    for file in evidence.measured.files:
         for at in range(len(file.states[0].cpus) if file.states else 0):
             times = grown(of(file.states[0]), of(file.states[-1]), at)
             if times > 0:
@@ -215,10 +215,10 @@ def _counted(seen: Evidence, of: Callable[[State], tuple[int, ...]], words: str)
     "close in time.",
     caused_by=CAUSES,
 )
-def frequency_changed(seen: Evidence) -> str | None:
+def frequency_changed(evidence: Evidence) -> str | None:
     """Find ranks whose cores did the same work at another speed later in the launch."""
     found = []
-    for file in seen.measured.files:
+    for file in evidence.measured.files:
         for at in range(len(file.states[0].cpus) if file.states else 0):
             steps = [state.step_ps[at] for state in file.states if at < len(state.step_ps)]
             steps = [step for step in steps if step > 0]
@@ -238,10 +238,10 @@ def frequency_changed(seen: Evidence) -> str | None:
     remedy="Measure the noise itself: steelyard run noise.",
     caused_by=CAUSES,
 )
-def lost_waiting(seen: Evidence) -> str | None:
+def lost_waiting(evidence: Evidence) -> str | None:
     """Find test cases whose ranks lost time while they waited for their windows."""
     found: list[tuple[float, str]] = []
-    for row in seen.rows:
+    for row in evidence.rows:
         worst = max(row.get(Windows).spun, key=lambda one: one.share, default=None)
         if worst is not None and worst.share > LOST_WAITING:
             lost = f"rank {worst.rank}: {100 * worst.share:.1f} %"

@@ -25,9 +25,9 @@ LAUNCHES_RATIO = 1.1  # slowest launch over fastest: less is not mentioned
     why="Launches differ by more than what is seen inside one. The interval is that of this launch alone.",
     remedy=going_on("Add launches, into the same folder", launches=10),
 )
-def one_launch(seen: Evidence) -> str | None:
+def one_launch(evidence: Evidence) -> str | None:
     """Count the test cases that rest on a single launch."""
-    return _few(seen.rows, 1, 1)
+    return _few(evidence.rows, 1, 1)
 
 
 @check(
@@ -40,9 +40,9 @@ def one_launch(seen: Evidence) -> str | None:
         launches=10,
     ),
 )
-def few_launches(seen: Evidence) -> str | None:
+def few_launches(evidence: Evidence) -> str | None:
     """Count the test cases with too few launches for order statistics."""
-    return _few(seen.rows, 2, 5)
+    return _few(evidence.rows, 2, 5)
 
 
 def _few(rows: tuple[Row, ...], least: int, most: int) -> str | None:
@@ -62,10 +62,10 @@ def _few(rows: tuple[Row, ...], least: int, most: int) -> str | None:
     "have modes or other work disturbs them, mend that first.",
     caused_by=("one-launch", "few-launches", *CAUSES),
 )
-def wide(seen: Evidence) -> str | None:
+def wide(evidence: Evidence) -> str | None:
     """Find test cases with wide intervals, the widest first."""
-    halves = {row.point: half for row, half in _half_widths(seen.rows) if half > WIDE}
-    rows = sorted((row for row in seen.rows if row.point in halves), key=lambda row: -halves[row.point])
+    halves = {row.point: half for row, half in _half_widths(evidence.rows) if half > WIDE}
+    rows = sorted((row for row in evidence.rows if row.point in halves), key=lambda row: -halves[row.point])
     return listed(rows, relative_words)
 
 
@@ -85,9 +85,9 @@ def _half_widths(rows: tuple[Row, ...]) -> Iterator[tuple[Row, float]]:
     "several --mpi.",
     caused_by=CAUSES,
 )
-def launches_alike(seen: Evidence) -> str | None:
+def launches_alike(evidence: Evidence) -> str | None:
     """Find test cases whose launches are not in random order, by Holm's method over all of them."""
-    rows = [row for row in seen.rows if row.alike_p is not None]
+    rows = [row for row in evidence.rows if row.alike_p is not None]
     adjusted = holm([row.alike_p or 0.0 for row in rows])
     p = {row.point: value for row, value in zip(rows, adjusted, strict=True)}
     found = sorted((row for row in rows if p[row.point] < ALIKE), key=lambda row: p[row.point])
@@ -102,17 +102,17 @@ def launches_alike(seen: Evidence) -> str | None:
     remedy="Add launches rather than time. The picture of launches in the report shows clusters.",
     caused_by=CAUSES,
 )
-def launches_differ(seen: Evidence) -> str | None:
+def launches_differ(evidence: Evidence) -> str | None:
     """Find test cases whose launch medians differ by more than the intervals inside the launches explain."""
     ratio: dict[int, float] = {}
-    for row, _ in valued(seen.rows):
-        medians = [one.median for one in row.launches if one.median is not None]
-        pairs = [(one.ci_low, one.ci_high) for one in row.launches]
+    for row, _ in valued(evidence.rows):
+        medians = [launch.median for launch in row.launches if launch.median is not None]
+        pairs = [(launch.ci_low, launch.ci_high) for launch in row.launches]
         inner = sorted(high - low for low, high in pairs if low is not None and high is not None)
         if len(medians) < 2 or not inner or min(medians) <= 0:
             continue
         far = max(medians) - min(medians) > LAUNCHES_DIFFER * inner[len(inner) // 2]
         if far and max(medians) / min(medians) > LAUNCHES_RATIO:
             ratio[row.point] = max(medians) / min(medians)
-    rows = sorted((row for row in seen.rows if row.point in ratio), key=lambda row: -ratio[row.point])
+    rows = sorted((row for row in evidence.rows if row.point in ratio), key=lambda row: -ratio[row.point])
     return listed(rows, lambda row: f"slowest launch {ratio[row.point]:.3g} times the fastest")

@@ -20,9 +20,9 @@ from steelyard.results.row import Row
     why="A wrong answer may take any time, so these test cases have no numbers to compare.",
     remedy="Report it to the makers of that MPI. The records name the first wrong byte.",
 )
-def wrong(seen: Evidence) -> str | None:
+def wrong(evidence: Evidence) -> str | None:
     """Find test cases of an MPI with a wrong answer."""
-    return _wrong(row for row in seen.rows if row.mpi is not None)
+    return _wrong(row for row in evidence.rows if row.mpi is not None)
 
 
 @check(
@@ -33,9 +33,9 @@ def wrong(seen: Evidence) -> str | None:
     remedy="Measure the test case alone and without OMP_ variables. If it is still wrong, report it to us "
     "and to the makers of the compiler. The records say what was wrong first.",
 )
-def wrong_solo(seen: Evidence) -> str | None:
+def wrong_solo(evidence: Evidence) -> str | None:
     """Find test cases without an MPI with a wrong answer."""
-    return _wrong(row for row in seen.rows if row.mpi is None)
+    return _wrong(row for row in evidence.rows if row.mpi is None)
 
 
 def _wrong(rows: Iterator[Row]) -> str | None:
@@ -50,16 +50,16 @@ def _is_wrong(row: Row) -> bool:
     return (row.why or "").startswith("wrong")
 
 
-def _alone(seen: Evidence) -> str:
+def _alone(evidence: Evidence) -> str:
     """Write the command that measures only the first one that failed."""
-    rows = _failed(seen)
-    point = seen.measured.points[seen.rows.index(rows[0])]
+    rows = _failed(evidence)
+    point = evidence.measured.points[evidence.rows.index(rows[0])]
     job = next((cell.job for cell in point.cells if cell.status == "failed"), point.cells[0].job)
     more = " ".join(remedies((row.why or "" for row in rows), launcher_alone(job)))
     names = secrets_of(point.plan)
     begin = f"set {joined(names)} in the environment, and measure it alone" if names else "measure it alone"
     begin = begin if more.endswith(";") else begin[0].upper() + begin[1:]
-    return f"{more} {begin}: {alone(seen.measured.campaign, point.plan, job.mpi)}".lstrip()
+    return f"{more} {begin}: {alone(evidence.measured.campaign, point.plan, job.mpi)}".lstrip()
 
 
 @check(
@@ -69,15 +69,15 @@ def _alone(seen: Evidence) -> str:
     why="What is missing cannot be compared, and a launch that died may have disturbed its neighbours.",
     remedy=_alone,
 )
-def failed(seen: Evidence) -> str | None:
+def failed(evidence: Evidence) -> str | None:
     """Find test cases that failed in another way."""
-    return listed(_failed(seen), lambda row: row.why or "no reason given", " failed")
+    return listed(_failed(evidence), lambda row: row.why or "no reason given", " failed")
 
 
-def _failed(seen: Evidence) -> list[Row]:
+def _failed(evidence: Evidence) -> list[Row]:
     return [
         row
-        for row in seen.rows
+        for row in evidence.rows
         if row.status == "failed" and not _is_wrong(row) and not any(map(is_damaged, row.launches))
     ]
 
@@ -90,10 +90,10 @@ def _failed(seen: Evidence) -> list[Row]:
     "The numbers stand; what a program writes at its end would be lost.",
     remedy="Look at what the launch said. If another MPI ends well, report it to the makers of this one.",
 )
-def unclosed(seen: Evidence) -> str | None:
+def unclosed(evidence: Evidence) -> str | None:
     """Find launches that ended badly after their last test case."""
     endings: dict[str, list[str]] = {}
-    for file in seen.measured.files:
+    for file in evidence.measured.files:
         for watch in file.watches:
             if watch.ending is not None:
                 endings.setdefault(watch.ending, []).append(file.job.job)
@@ -108,10 +108,10 @@ def unclosed(seen: Evidence) -> str | None:
     "leaves a hook behind when it is unloaded.",
     remedy="Nothing has to be done: the numbers stand. Under Open MPI --env OMPI_MCA_btl=^uct avoids it.",
 )
-def finalize(seen: Evidence) -> str | None:
+def finalize(evidence: Evidence) -> str | None:
     """Find launches whose OpenSHMEM crashed when it was closed."""
     remarks: dict[str, list[str]] = {}
-    for file in seen.measured.files:
+    for file in evidence.measured.files:
         for watch in file.watches:
             if watch.remark is not None and file.job.mpi is not None:
                 remarks.setdefault(file.job.mpi.name, []).append(watch.remark)
@@ -127,10 +127,10 @@ def finalize(seen: Evidence) -> str | None:
     why="They are no failures, but the table has gaps.",
     remedy="See steelyard list for what an op needs.",
 )
-def skipped(seen: Evidence) -> str | None:
+def skipped(evidence: Evidence) -> str | None:
     """Find test cases that were not measured."""
     by_reason: dict[str, list[Row]] = {}
-    for row in seen.rows:
+    for row in evidence.rows:
         if row.status == "skipped":
             by_reason.setdefault(row.why or "no reason given", []).append(row)
     return sentences(
@@ -146,18 +146,18 @@ def skipped(seen: Evidence) -> str | None:
     why="The table shows the last measurement. A test case that fails at times may fail again.",
     remedy="Look at the first failure in the records before you trust the second measurement.",
 )
-def retried(seen: Evidence) -> str | None:
+def retried(evidence: Evidence) -> str | None:
     """Find test cases that first failed in a launch and were then measured in it, with the first reason."""
     failures = {
         (file.job.launch, run.index): run.end.why or "no reason given"
-        for file in reversed(seen.measured.files)
+        for file in reversed(evidence.measured.files)
         for run in file.points
         if run.end is not None and run.end.status == "failed"
     }
     reasons: dict[int, str] = {}
-    for row in seen.rows:
-        for one in row.launches:
-            if one.status == "ok" and (why := failures.get((one.launch, row.point))):
+    for row in evidence.rows:
+        for launch in row.launches:
+            if launch.status == "ok" and (why := failures.get((launch.launch, row.point))):
                 reasons.setdefault(row.point, why)
-    rows = (row for row in seen.rows if row.point in reasons)
+    rows = (row for row in evidence.rows if row.point in reasons)
     return listed(rows, lambda row: reasons[row.point], " failed before")

@@ -23,13 +23,15 @@ _FLAG, _LINE = "shm.flag", 64  # a message hands one cache line over at least; a
     "contains. The data were not moved, the clock is wrong, or the roof was measured beside other work.",
     remedy="Measure both again in one campaign on a quiet machine. If it stays, do not trust either number.",
 )
-def above_roof(seen: Evidence) -> str | None:
+def above_roof(evidence: Evidence) -> str | None:
     """Find test cases whose whole interval is above a roof that they contain; without kernels, whose data may
     be in a cache.
 
     A library may well be faster than the other ways to send a message: then its share of the roof says so.
     """
-    rows = (row for row in seen.rows if row.role != KERNEL and (row.get(Roof).of_roof_low or 0.0) > _BEYOND)
+    rows = (
+        row for row in evidence.rows if row.role != KERNEL and (row.get(Roof).of_roof_low or 0.0) > _BEYOND
+    )
     return listed((row for row in rows if _contains_roof(row)), _roof_words)
 
 

@@ -12,11 +12,11 @@ from steelyard.results.precision import asked_of
 from steelyard.results.row import Row
 
 
-def _again(seen: Evidence) -> str:
+def _again(evidence: Evidence) -> str:
     """A launch whose test cases are all there is not measured again as long as its file is there."""
-    has_lost = any(any(map(is_damaged, row.launches)) for row in seen.rows)
+    has_lost = any(any(map(is_damaged, row.launches)) for row in evidence.rows)
     more = "what is damaged" if has_lost else "their launches, once they are deleted"
-    return going_on(f"Restore the files, or measure again {more}")(seen)
+    return going_on(f"Restore the files, or measure again {more}")(evidence)
 
 
 @check(
@@ -27,22 +27,22 @@ def _again(seen: Evidence) -> str:
     "whose records of a test case cannot be believed has no numbers of it.",
     remedy=_again,
 )
-def damaged(seen: Evidence) -> str | None:
+def damaged(evidence: Evidence) -> str | None:
     """Find test cases with damaged records, and damage of files that spoils no test case."""
-    rows = [row for row in seen.rows if row.status == "failed" and any(map(is_damaged, row.launches))]
-    files = [what for file in seen.measured.files for what in file.damage]
+    rows = [row for row in evidence.rows if row.status == "failed" and any(map(is_damaged, row.launches))]
+    files = [what for file in evidence.measured.files for what in file.damage]
     found = [
         listed(rows, lambda row: row.why or "damaged", " with damaged records"),
-        sentences([*seen.measured.lost, *files, *_unclosed(seen)]),
+        sentences([*evidence.measured.lost, *files, *_unclosed(evidence)]),
     ]
     return " ".join(one for one in found if one is not None) or None
 
 
-def _unclosed(seen: Evidence) -> Iterator[str]:
+def _unclosed(evidence: Evidence) -> Iterator[str]:
     """Name records with which a launch ends, and which are not there. Older files do not say what was to be
     measured, and lack some of them.
     """
-    for file in seen.measured.files:
+    for file in evidence.measured.files:
         ended = {run.index for run in file.points if run.end is not None}
         if not file.job.points or file.launch is None or not ended.issuperset(file.job.points):
             continue
@@ -70,9 +70,9 @@ def _unclosed(seen: Evidence) -> Iterator[str]:
     "a run was stopped when it went back to them.",
     remedy=going_on("Restore the files, or measure what is missing"),
 )
-def missing(seen: Evidence) -> str | None:
+def missing(evidence: Evidence) -> str | None:
     """Find launches in which test cases have no end, although later launches have."""
-    return _without(seen, {row.point: set(range(1, _last(row))) for row in seen.rows})
+    return _without(evidence, {row.point: set(range(1, _last(row))) for row in evidence.rows})
 
 
 @check(
@@ -82,13 +82,13 @@ def missing(seen: Evidence) -> str | None:
     why="The run was stopped, or its time budget was over.",
     remedy=going_on("Measure what is missing"),
 )
-def not_measured(seen: Evidence) -> str | None:
+def not_measured(evidence: Evidence) -> str | None:
     """Find the launches that the plan has after the last one in which a test case has an end."""
-    planned = seen.measured.campaign.plan.get("launches")
-    if asked_of(seen.measured.campaign) is not None:
+    planned = evidence.measured.campaign.plan.get("launches")
+    if asked_of(evidence.measured.campaign) is not None:
         return None  # the plan has the most launches, and rows say what they need
     last = min(planned, _MOST_LAUNCHES) if isinstance(planned, int) else 0
-    return _without(seen, {row.point: set(range(_last(row) + 1, last + 1)) for row in seen.rows})
+    return _without(evidence, {row.point: set(range(_last(row) + 1, last + 1)) for row in evidence.rows})
 
 
 _MOST_LAUNCHES = 100_000  # that are looked for: more is damage of the plan
@@ -99,15 +99,15 @@ def _last(row: Row) -> int:
     return min(max(_ended(row), default=0), _MOST_LAUNCHES)
 
 
-def _without(seen: Evidence, wanted: Mapping[int, set[int]]) -> str | None:
+def _without(evidence: Evidence, wanted: Mapping[int, set[int]]) -> str | None:
     """Find test cases that lack some of the `wanted` launches, by point; a row without any says so itself."""
-    gone = {row.point: sorted(wanted[row.point] - _ended(row)) for row in seen.rows}
-    rows: list[Row] = [row for row in seen.rows if gone[row.point] and row.launches]
+    gone = {row.point: sorted(wanted[row.point] - _ended(row)) for row in evidence.rows}
+    rows: list[Row] = [row for row in evidence.rows if gone[row.point] and row.launches]
     return listed(rows, lambda row: _launches(gone[row.point]), " without some launches")
 
 
 def _ended(row: Row) -> set[int]:
-    return {one.launch for one in row.launches if one.status != "unfinished"}
+    return {launch.launch for launch in row.launches if launch.status != "unfinished"}
 
 
 def _launches(numbers: list[int]) -> str:
@@ -124,7 +124,7 @@ def _launches(numbers: list[int]) -> str:
     "kept.",
     remedy=going_on("Measure what is missing"),
 )
-def cut(seen: Evidence) -> str | None:
+def cut(evidence: Evidence) -> str | None:
     """Find files whose writer died in the middle of a line."""
-    names = [file.path.name for file in seen.measured.files if file.cut_line]
+    names = [file.path.name for file in evidence.measured.files if file.cut_line]
     return f"The last line of {', '.join(names)} is cut off." if names else None

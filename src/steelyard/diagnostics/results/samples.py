@@ -23,9 +23,9 @@ REJECTED = 0.05  # share of samples
     "yielding costs.",
     remedy="Compare with a campaign without --yield none. Quote these numbers as a what-if only.",
 )
-def what_if(seen: Evidence) -> str | None:
+def what_if(evidence: Evidence) -> str | None:
     """Find launches in which sched_yield did nothing."""
-    count = sum(1 for file in seen.measured.files if file.launch and file.launch.yield_ != "real")
+    count = sum(1 for file in evidence.measured.files if file.launch and file.launch.yield_ != "real")
     return f"sched_yield did nothing in {counted(count, 'launch')}." if count else None
 
 
@@ -37,10 +37,10 @@ def what_if(seen: Evidence) -> str | None:
     "there.",
     remedy="Measure again with --yield none and compare: the difference is what yielding costs here.",
 )
-def yielding(seen: Evidence) -> str | None:
+def yielding(evidence: Evidence) -> str | None:
     """Find MPIs that call sched_yield inside timed regions, each with its worst point."""
     per_mpi: dict[str, Row] = {}
-    for row in seen.rows:
+    for row in evidence.rows:
         if _yields(row) >= YIELDS and row.mpi:
             per_mpi[row.mpi] = max(per_mpi.get(row.mpi, row), row, key=_yields)
     return sentences(
@@ -63,9 +63,9 @@ def _yields(row: Row) -> float:
     "show how often.",
     caused_by=CAUSES,
 )
-def modes(seen: Evidence) -> str | None:
+def modes(evidence: Evidence) -> str | None:
     """Find test cases with several modes of unknown cause, each mode with its share."""
-    split = [row for row in seen.rows if len(row.get(Modes).modes) > 1]
+    split = [row for row in evidence.rows if len(row.get(Modes).modes) > 1]
     return listed((row for row in split if row.get(Modes).blame is None), mode_words)
 
 
@@ -79,9 +79,9 @@ def modes(seen: Evidence) -> str | None:
     "library.",
     caused_by=CAUSES,
 )
-def modes_below(seen: Evidence) -> str | None:
+def modes_below(evidence: Evidence) -> str | None:
     """Find test cases whose modes go with the time of a cache line without MPI."""
-    return _blamed(seen, "below")
+    return _blamed(evidence, "below")
 
 
 @check(
@@ -92,9 +92,9 @@ def modes_below(seen: Evidence) -> str | None:
     remedy="Quiet the machine, or use cores that nothing else may use.",
     caused_by=CAUSES,
 )
-def modes_outside(seen: Evidence) -> str | None:
+def modes_outside(evidence: Evidence) -> str | None:
     """Find test cases whose modes go with the time that ranks lose."""
-    return _blamed(seen, "noise")
+    return _blamed(evidence, "noise")
 
 
 @check(
@@ -108,13 +108,13 @@ def modes_outside(seen: Evidence) -> str | None:
     remedy="If the library yields, measure with --yield none. Else look at what differs between the "
     "launches.",
 )
-def modes_above(seen: Evidence) -> str | None:
+def modes_above(evidence: Evidence) -> str | None:
     """Find test cases whose modes do not come from the machine."""
-    return _blamed(seen, "above")
+    return _blamed(evidence, "above")
 
 
-def _blamed(seen: Evidence, layer: str) -> str | None:
-    rows = [row for row in seen.rows if row.get(Modes).blame == layer]
+def _blamed(evidence: Evidence, layer: str) -> str | None:
+    rows = [row for row in evidence.rows if row.get(Modes).blame == layer]
     return listed(rows, lambda row: f"{mode_words(row)}; {blame_words(row)}")
 
 
@@ -126,9 +126,9 @@ def _blamed(seen: Evidence, layer: str) -> str | None:
     remedy="Look for other load and interrupts (steelyard doctor). Quote p99 beside the median.",
     caused_by=CAUSES,
 )
-def tail(seen: Evidence) -> str | None:
+def tail(evidence: Evidence) -> str | None:
     """Find test cases with one mode and many slow samples."""
-    tailed = [row for row in seen.rows if "NOISY" in row.flags and len(row.get(Modes).modes) == 1]
+    tailed = [row for row in evidence.rows if "NOISY" in row.flags and len(row.get(Modes).modes) == 1]
     return listed(tailed, _tail_words)
 
 
@@ -147,9 +147,9 @@ def _tail_words(row: Row) -> str:
     remedy="Measure longer, fix the frequency governor, or look at the launches one by one.",
     caused_by=CAUSES,
 )
-def drifting(seen: Evidence) -> str | None:
+def drifting(evidence: Evidence) -> str | None:
     """Find test cases that became slower or faster inside launches; of a single one its row says it."""
-    rows = [row for row in seen.rows if "DRIFT" in row.flags and row.launch_count > 1]
+    rows = [row for row in evidence.rows if "DRIFT" in row.flags and row.launch_count > 1]
     return listed(rows, lambda row: f"median {format_time(row.median or 0)}")
 
 
@@ -162,9 +162,11 @@ def drifting(seen: Evidence) -> str | None:
     remedy="Measure more launches: their medians make an interval that does not need it.",
     caused_by=CAUSES,
 )
-def unsettled(seen: Evidence) -> str | None:
+def unsettled(evidence: Evidence) -> str | None:
     """Find test cases of a single launch whose stop rule ran out of time or samples."""
-    open_rows = [row for row in seen.rows if row.launch_count == 1 and {"UNSETTLED", "TIME"} & set(row.flags)]
+    open_rows = [
+        row for row in evidence.rows if row.launch_count == 1 and {"UNSETTLED", "TIME"} & set(row.flags)
+    ]
     return listed(open_rows, lambda row: f"median {format_time(row.median or 0)}")
 
 
@@ -176,9 +178,9 @@ def unsettled(seen: Evidence) -> str | None:
     remedy="Give the method a wider window, or quiet the machine.",
     caused_by=CAUSES,
 )
-def rejected(seen: Evidence) -> str | None:
+def rejected(evidence: Evidence) -> str | None:
     """Find test cases with many rejected samples."""
-    many = [row for row in seen.rows if row.rejected > REJECTED * (row.count + row.rejected)]
+    many = [row for row in evidence.rows if row.rejected > REJECTED * (row.count + row.rejected)]
     return listed(many, _rejected_words)
 
 

@@ -33,13 +33,13 @@ _SENDS_NOTHING = (FAULT, INSTRUMENT, NOISE, WORK)
     why="An MPI library that finds too little fails, by SIGBUS too, or sends by sockets.",
     remedy="Enlarge it (mount -o remount,size=1G /dev/shm; docker run --shm-size=1G), and measure again.",
 )
-def shared_memory(seen: Evidence) -> str | None:
+def shared_memory(evidence: Evidence) -> str | None:
     """Find test cases of MPI that began with less than libraries map for so many ranks."""
 
     def told(cell: PointLaunch) -> str | None:
-        return little_shm(cell.job.settings.get("shm_bytes"), _ranks_here(cell, seen))
+        return little_shm(cell.job.settings.get("shm_bytes"), _ranks_here(cell, evidence))
 
-    return _told_of(seen, told, _sends_by_mpi)
+    return _told_of(evidence, told, _sends_by_mpi)
 
 
 @check(
@@ -51,7 +51,7 @@ def shared_memory(seen: Evidence) -> str | None:
     "sockets, say so: --env OMPI_MCA_btl=tcp,self.",
     caused_by=("shared-memory",),
 )
-def sockets(seen: Evidence) -> str | None:
+def sockets(evidence: Evidence) -> str | None:
     """Find test cases on one host whose Open MPI did not load its shared memory, and was not told so."""
 
     def told(cell: PointLaunch) -> str | None:
@@ -60,7 +60,7 @@ def sockets(seen: Evidence) -> str | None:
             return None
         return "the library loaded its component for TCP and none for shared memory"
 
-    return _told_of(seen, told, lambda row: _sends_by_mpi(row) and on_one_host(row))
+    return _told_of(evidence, told, lambda row: _sends_by_mpi(row) and on_one_host(row))
 
 
 @check(
@@ -70,17 +70,17 @@ def sockets(seen: Evidence) -> str | None:
     why="Ranks that spin use the limit up, and the kernel stops them for the rest of a period, some 0.1 s.",
     remedy="Ask for fewer ranks or threads than the limit allows, or have it raised.",
 )
-def quota(seen: Evidence) -> str | None:
+def quota(evidence: Evidence) -> str | None:
     """Find launches on this host whose control group allows less CPU time than their threads use."""
 
     def told(cell: PointLaunch) -> str | None:
-        allowed, lanes = _number(cell, "cpu_quota"), _ranks_here(cell, seen) * cell.job.threads
+        allowed, lanes = _number(cell, "cpu_quota"), _ranks_here(cell, evidence) * cell.job.threads
         if allowed is None or allowed >= lanes:
             return None
         what = "thread" if cell.job.threads > 1 else "rank"
         return f"the control group allows the time of {allowed:g} CPUs, for {counted(lanes, what)}"
 
-    return _told_of(seen, told)
+    return _told_of(evidence, told)
 
 
 @check(
@@ -91,10 +91,10 @@ def quota(seen: Evidence) -> str | None:
     remedy="Correct or unset them, and measure again. 'ompi_info --all' lists what Open MPI knows, mpivars "
     "what MPICH knows.",
 )
-def variables(seen: Evidence) -> str | None:
+def variables(evidence: Evidence) -> str | None:
     """Find variables that MPI, OpenMP or a layer below them rejected or does not know."""
     found: dict[tuple[str, str], list[str]] = {}
-    for file in seen.measured.files:
+    for file in evidence.measured.files:
         for given, said in not_taken(file):
             names = found.setdefault((mpi_name(file.job), said), [])
             names += [given] if given not in names else []
@@ -109,10 +109,10 @@ def variables(seen: Evidence) -> str | None:
     why="They change nothing here. Whoever meant this MPI has set another library's variable.",
     remedy="Set the variable that this library has for it, or leave them.",
 )
-def others_variables(seen: Evidence) -> str | None:
+def others_variables(evidence: Evidence) -> str | None:
     """Find variables of the environment that only other MPIs read."""
     names: dict[str, list[str]] = {}
-    for name, readers in of_others(seen.measured.files).items():
+    for name, readers in of_others(evidence.measured.files).items():
         names.setdefault(readers, []).append(name)
     told = [f"{' and '.join(own)} of {readers}" for readers, own in names.items()]
     return f"{'; '.join(told)}." if told else None
@@ -125,10 +125,10 @@ def others_variables(seen: Evidence) -> str | None:
     why="Such options change answers or leave out optimisation: kernels and checks take other times.",
     remedy="Take them out of the MPI's compiler wrapper (mpicc -show), or unset OMPI_CFLAGS, MPICH_CFLAGS.",
 )
-def compiled(seen: Evidence) -> str | None:
+def compiled(evidence: Evidence) -> str | None:
     """Find engines to whose code a compiler wrapper added options that change values or its speed."""
     found: dict[tuple[str, str], None] = {}
-    for file in seen.measured.files:
+    for file in evidence.measured.files:
         added = str(file.launch.build.get("added", "")).split() if file.launch else []
         for word in filter(_CHANGES_CODE.fullmatch, added):
             found[mpi_name(file.job), word] = None
@@ -143,28 +143,28 @@ def compiled(seen: Evidence) -> str | None:
     why="What sleeps wakes up late, and so do MPIs that wait by sleeping.",
     remedy="Boot with highres=on.",
 )
-def coarse_timers(seen: Evidence) -> str | None:
+def coarse_timers(evidence: Evidence) -> str | None:
     """Find launches under a kernel without high-resolution timers."""
 
     def told(cell: PointLaunch) -> str | None:
         step = _number(cell, "timer_resolution_ns")
         return f"steps of {step / 1e6:g} ms" if step is not None and step > COARSE_TIMER_NS else None
 
-    return _told_of(seen, told)
+    return _told_of(evidence, told)
 
 
 def _told_of(
-    seen: Evidence,
+    evidence: Evidence,
     told: Callable[[PointLaunch], str | None],
     of: Callable[[Row], bool] = lambda _: True,
 ) -> str | None:
     """List the rows with a launch of which something is told, each with what is told first."""
     found: dict[int, str] = {}
-    for row, point in zip(seen.rows, seen.measured.points, strict=True):
+    for row, point in zip(evidence.rows, evidence.measured.points, strict=True):
         words = next((text for cell in point.cells if (text := told(cell)) is not None), None)
         if words is not None and of(row):
             found[row.point] = words
-    return listed((row for row in seen.rows if row.point in found), lambda row: found[row.point])
+    return listed((row for row in evidence.rows if row.point in found), lambda row: found[row.point])
 
 
 def _sends_by_mpi(row: Row) -> bool:
@@ -174,9 +174,9 @@ def _sends_by_mpi(row: Row) -> bool:
     )
 
 
-def _ranks_here(cell: PointLaunch, seen: Evidence) -> int:
+def _ranks_here(cell: PointLaunch, evidence: Evidence) -> int:
     """Count the ranks of a launch on the host of the campaign, whose settings its job has."""
-    here = seen.measured.campaign.machine.get("host")
+    here = evidence.measured.campaign.machine.get("host")
     places = cell.start.places if cell.start else ()
     if len(places) == cell.job.ranks:
         return Counter(place.host for place in places)[str(here)]

@@ -36,7 +36,7 @@ CRITERIA = criteria_of(settings, answers, places, noise, floors, protocol, files
 def accept(weighed: Weighed, reference: Weighed | None = None, limits: Sequence[Limit] = ()) -> Acceptance:
     """Judge a results folder by all criteria, with a reference if there is one, and by a site's limits."""
     topics = judge((*CRITERIA, *limit_criteria(limits)), Candidate(weighed, reference))
-    verdict = ACCEPTED.gravest(one.verdict for one in topics)
+    verdict = ACCEPTED.gravest(topic.verdict for topic in topics)
     return Acceptance(
         verdict=verdict,
         why=why_words(verdict, topics, weighed),

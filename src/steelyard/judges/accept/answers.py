@@ -19,33 +19,33 @@ _REMEDY = "If it stays, report it to the makers of that MPI; the records say wha
 
 
 @criterion("answers", "Did every operation give the right answer?", remedy=_REMEDY)
-def answers(seen: Candidate) -> Finding:
+def answers(candidate: Candidate) -> Finding:
     """Judge all that is no kernel."""
-    return _found(seen, [row for row in seen.weighed.rows if row.role not in (KERNEL, FAULT)])
+    return _found(candidate, [row for row in candidate.weighed.rows if row.role not in (KERNEL, FAULT)])
 
 
 @criterion("kernels", "Did kernels and applications solve their problems?", remedy=_REMEDY)
-def kernels(seen: Candidate) -> Finding:
+def kernels(candidate: Candidate) -> Finding:
     """Judge NAS kernels and proxy applications, by their own verification."""
-    return _found(seen, [row for row in seen.weighed.rows if row.role == KERNEL])
+    return _found(candidate, [row for row in candidate.weighed.rows if row.role == KERNEL])
 
 
-def _found(seen: Candidate, rows: Sequence[Row]) -> Finding:
+def _found(candidate: Candidate, rows: Sequence[Row]) -> Finding:
     """Count a failure in any launch as a fault; skipped or missing test cases are none."""
     bad = [
-        (row, one.why or "no reason given", outcome_of(one))
+        (row, launch.why or "no reason given", outcome_of(launch))
         for row in rows
-        for one in row.launches
-        if one.status == "failed"
+        for launch in row.launches
+        if launch.status == "failed"
     ]
-    ran = sum(one.status in ("ok", "failed") for row in rows for one in row.launches)
+    ran = sum(launch.status in ("ok", "failed") for row in rows for launch in row.launches)
     if bad:
         kinds = Counter(outcome if outcome in BROKEN else "failed otherwise" for _, _, outcome in bad)
         words = joined(f"{count} {kind}" for kind, count in kinds.items())
         named = dict.fromkeys(f"{row_name(row)} ({why.rstrip('.')})" for row, why, _ in bad)
         more = f"; and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
         first = "; ".join(list(named)[:_MOST_NAMED])
-        again = resumed(seen.weighed.measured.folder, retry="failed")
+        again = resumed(candidate.weighed.measured.folder, retry="failed")
         return Finding(
             NOT_WELL,
             f"{len(bad)} of {counted(ran, 'run')} failed ({words}): {first}{more}.",
@@ -55,7 +55,7 @@ def _found(seen: Candidate, rows: Sequence[Row]) -> Finding:
     good = [row for row in rows if row.status == "ok"]
     unsure = [row for row in good if not row.verified]
     if not good:
-        return Finding(CANNOT_TELL, "None was measured.", seen.weighed.measure_it())
+        return Finding(CANNOT_TELL, "None was measured.", candidate.weighed.measure_it())
     if unsure:
         return Finding(
             CANNOT_TELL,

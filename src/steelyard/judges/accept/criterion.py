@@ -97,39 +97,41 @@ def criteria_of(*modules: ModuleType) -> tuple[Criterion, ...]:
     )
 
 
-def judge(criteria: Iterable[Criterion], seen: Candidate) -> tuple[Topic, ...]:
+def judge(criteria: Iterable[Criterion], candidate: Candidate) -> tuple[Topic, ...]:
     """Ask the criteria, in their order. Fewer than `LEAST_LAUNCHES` launches show no fault."""
     return tuple(
-        _topic(row, _held_back(answer, seen.weighed))
+        _topic(row, _held_back(answer, candidate.weighed))
         for row in criteria
-        if (answer := row.find(seen)) is not None
+        if (answer := row.find(candidate)) is not None
     )
 
 
-def _topic(row: Criterion, found: Finding) -> Topic:
+def _topic(row: Criterion, finding: Finding) -> Topic:
     return Topic(
         topic=row.topic,
         question=row.question,
-        verdict=found.verdict,
-        evidence=capital(found.evidence),
-        remedy="" if found.verdict == WELL else capital(found.remedy or row.remedy),
-        brief=found.brief or re.split(r"[;:.](?= |$)", found.evidence)[0],
+        verdict=finding.verdict,
+        evidence=capital(finding.evidence),
+        remedy="" if finding.verdict == WELL else capital(finding.remedy or row.remedy),
+        brief=finding.brief or re.split(r"[;:.](?= |$)", finding.evidence)[0],
     )
 
 
-def _held_back(found: Finding, weighed: Weighed) -> Finding:
+def _held_back(finding: Finding, weighed: Weighed) -> Finding:
     """Take a fault back that too few launches show: what one launch was dealt, the next is not."""
-    if found.verdict != NOT_WELL or found.launches is None or found.launches >= LEAST_LAUNCHES:
-        return found
-    seen = f"That was seen in {counted(found.launches, 'launch')}; fewer than {LEAST_LAUNCHES} show no fault."
+    if finding.verdict != NOT_WELL or finding.launches is None or finding.launches >= LEAST_LAUNCHES:
+        return finding
+    seen = (
+        f"That was seen in {counted(finding.launches, 'launch')}; fewer than {LEAST_LAUNCHES} show no fault."
+    )
     return replace(
-        found, verdict=CANNOT_TELL, evidence=f"{found.evidence} {seen}", remedy=weighed.more_launches()
+        finding, verdict=CANNOT_TELL, evidence=f"{finding.evidence} {seen}", remedy=weighed.more_launches()
     )
 
 
-def from_checks(found: Iterable[Diagnostic], well: str, launches: int | None = None) -> Finding:
+def from_checks(diagnostics: Iterable[Diagnostic], well: str, launches: int | None = None) -> Finding:
     """Convert diagnostics to a finding: each is a fault, and has its remedy."""
-    chosen = list(found)
+    chosen = list(diagnostics)
     if not chosen:
         return Finding(WELL, well)
     evidence = " ".join(f"{one.what}: {one.evidence}" for one in chosen)

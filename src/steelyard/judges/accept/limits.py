@@ -176,12 +176,12 @@ def _explained(message: str) -> str:
 def limit_criteria(limits: Sequence[Limit]) -> Iterator[Criterion]:
     """Make a criterion of each limit; all of them share the level."""
     remedy = "Compare the settings with those of a machine that meets it (steelyard diff)."
-    for one in limits:
-        yield Criterion(one.what, one.question, remedy, partial(_judged, limit=one, family=len(limits)))
+    for limit in limits:
+        yield Criterion(limit.what, limit.question, remedy, partial(_judged, limit=limit, family=len(limits)))
 
 
-def _judged(seen: Candidate, limit: Limit, family: int) -> Finding:
-    weighed = seen.weighed
+def _judged(candidate: Candidate, limit: Limit, family: int) -> Finding:
+    weighed = candidate.weighed
     rows = [row for row in weighed.rows if limit.matches(row) and any(map(has_time, row.launches))]
     if not rows:
         return Finding(CANNOT_TELL, "no test case of this was measured.", _how(limit))
@@ -205,10 +205,10 @@ def _side(weighed: Weighed, row: Row, limit: Limit, level: float) -> tuple[str, 
     """Find on which side of its limit a row is, in words, and from how many launches."""
     name = row_name(row)
     scale = _scale(weighed, row, limit)
-    medians = [one.median or 0.0 for one in row.launches if has_time(one)]
+    medians = [launch.median or 0.0 for launch in row.launches if has_time(launch)]
     if scale is None:
         return CANNOT_TELL, f"{name} has no such rate, or its machine does not say its sockets", 0
-    values = [scale / one if limit.above is not None else one for one in medians]
+    values = [scale / median if limit.above is not None else median for median in medians]
     if len(values) < 2:
         return CANNOT_TELL, f"{limit.words(values[0])} in one launch of {name}", 1
     said = launch_interval(values, level)

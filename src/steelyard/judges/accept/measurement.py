@@ -53,7 +53,7 @@ class Weighed:
 
     @cached_property
     def _divided(self) -> tuple[tuple[PeerGroup, ...], tuple[Kinds, ...]]:
-        return by_kinds((one for one in self.tests if one.can_tell), _KINDS_APART)
+        return by_kinds((test for test in self.tests if test.can_tell), _KINDS_APART)
 
     @property
     def kinds(self) -> tuple[Kinds, ...]:

@@ -23,16 +23,16 @@ _MOST_NAMED = 4  # cores in a sentence
     remedy="See what runs there (steelyard doctor). Keep daemons, interrupts and the timer tick away "
     "from the cores of ranks: a cpuset, irqaffinity, isolcpus, nohz_full; or leave a core to the system.",
 )
-def noise(seen: Candidate) -> Finding:
+def noise(candidate: Candidate) -> Finding:
     """Judge the share of time lost by each core over launches, by all ops that measure it."""
     shares: dict[tuple[str, str], list[float]] = {}
-    for point in seen.weighed.measured.points:
+    for point in candidate.weighed.measured.points:
         _add_shares(point, shares)
     if not shares:
-        return Finding(CANNOT_TELL, "It was not measured.", seen.weighed.measure_it())
+        return Finding(CANNOT_TELL, "It was not measured.", candidate.weighed.measure_it())
     if any(len(own) < 2 for own in shares.values()):
         return Finding(
-            CANNOT_TELL, "One launch does not say what the next one loses.", seen.weighed.more_launches()
+            CANNOT_TELL, "One launch does not say what the next one loses.", candidate.weighed.more_launches()
         )
     level = 1 - FALSE_ALARM / len(shares)
     found = {key: launch_interval(own, level, logs=False) for key, own in shares.items()}
@@ -56,7 +56,7 @@ def noise(seen: Candidate) -> Finding:
         return Finding(
             CANNOT_TELL,
             f"one of {cores} loses {most}; {_percent(MOST_LOST)} is allowed: the launches differ too much.",
-            seen.weighed.more_launches(),
+            candidate.weighed.more_launches(),
         )
     return Finding(WELL, f"each of {cores} loses {most} of its time.")
 
@@ -73,10 +73,10 @@ def _add_shares(point: PointLaunches, shares: dict[tuple[str, str], list[float]]
                 shares.setdefault((cell.point.op, name), []).append(core.share)
 
 
-def _share(one: Estimate) -> str:
+def _share(estimate: Estimate) -> str:
     """`0.31 % (0.12 to 0.5 %)`."""
-    low, high = max(0.0, one.low), min(1.0, one.high)
-    return f"{_percent(one.value)} ({_percent(low)} to {_percent(high)})"
+    low, high = max(0.0, estimate.low), min(1.0, estimate.high)
+    return f"{_percent(estimate.value)} ({_percent(low)} to {_percent(high)})"
 
 
 def _percent(share: float) -> str:

@@ -145,8 +145,10 @@ def _topology(told: Mapping[str, object] | None) -> Topology:
 
 def _table(what: str, kind: str, launches: Launches) -> Iterator[PeerGroup]:
     """Table the launches that have all places, each with a time; nothing if there is none."""
-    names = tuple(dict.fromkeys(name for one in launches for name in one))
-    whole = [one for one in launches if len(one) == len(names) and min(one.values(), default=0.0) > 0]
+    names = tuple(dict.fromkeys(name for launch in launches for name in launch))
+    whole = [
+        launch for launch in launches if len(launch) == len(names) and min(launch.values(), default=0.0) > 0
+    ]
     if whole:
         table = np.log(np.array([[one[name] for name in names] for one in whole]))
         yield PeerGroup(what, kind, names, table)
@@ -160,13 +162,13 @@ def _of_ranks(row: Row, point: PointLaunches, cpus: Mapping[int, Cpu]) -> Iterat
     ranks.
     """
     launches = [_by_host(cell) for cell in point.cells]
-    hosts = tuple(dict.fromkeys(host for one in launches for host in one))
+    hosts = tuple(dict.fromkeys(host for launch in launches for host in launch))
     several = len(hosts) > 1
     for host in hosts:
-        cores = [_cores(one.get(host, ()), several, cpus) for one in launches]
-        for kind in dict.fromkeys(kind for one in cores for kind in one):
+        cores = [_cores(launch.get(host, ()), several, cpus) for launch in launches]
+        for kind in dict.fromkeys(kind for core in cores for kind in core):
             what = f"{row_name(row)} ({kind})" if kind else row_name(row)
-            yield from _table(what, CORE, [one.get(kind, {}) for one in cores])
+            yield from _table(what, CORE, [core.get(kind, {}) for core in cores])
     if several:
         yield from _table(row_name(row), HOST, _of_hosts(launches))
 
@@ -174,8 +176,8 @@ def _of_ranks(row: Row, point: PointLaunches, cpus: Mapping[int, Cpu]) -> Iterat
 def _of_hosts(launches: Sequence[Mapping[str, Sequence[tuple[Place, float]]]]) -> Launches:
     """Take the median of the ranks of each host; nothing on one host."""
     found = [
-        {host: float(np.median([time for _, time in ranks])) for host, ranks in one.items()}
-        for one in launches
+        {host: float(np.median([time for _, time in ranks])) for host, ranks in launch.items()}
+        for launch in launches
     ]
     return found if len({host for one in found for host in one}) > 1 else ()
 
@@ -224,9 +226,9 @@ def _core_name(place: Place, several_hosts: bool) -> str:
 def _of_pairs(row: Row, point: PointLaunches, cpus: Mapping[int, Cpu]) -> Iterator[PeerGroup]:
     """Test pairs of ranks at the same time, each message timed; each class of pairs separately."""
     launches = [_by_class(cell, cpus) for cell in point.cells]
-    for kind in dict.fromkeys(kind for one in launches for kind in one):
+    for kind in dict.fromkeys(kind for launch in launches for kind in launch):
         what = f"{row_name(row)} ({kind})" if kind else row_name(row)
-        yield from _table(what, LINK, [one.get(kind, {}) for one in launches])
+        yield from _table(what, LINK, [launch.get(kind, {}) for launch in launches])
 
 
 def _by_class(cell: PointLaunch, cpus: Mapping[int, Cpu]) -> Mapping[str, Mapping[str, float]]:
@@ -263,9 +265,9 @@ def _class(one: Place, other: Place, cpus: Mapping[int, Cpu]) -> str:
     return _with_kinds(class_of(first, second), first, second) if first and second else ""
 
 
-def _with_kinds(name: str, one: Cpu | None, other: Cpu | None) -> str:
+def _with_kinds(name: str, cpu: Cpu | None, other: Cpu | None) -> str:
     """Add to a class the kinds of the cores at both ends: `shared-l3, E with P`; none where all are alike."""
-    kinds = sorted(kind for kind in (_kind(one), _kind(other)) if kind)
+    kinds = sorted(kind for kind in (_kind(cpu), _kind(other)) if kind)
     return f"{name}, {' with '.join(kinds)}" if kinds else name
 
 
@@ -342,8 +344,8 @@ def _of_placements(rows: Iterable[Row], cpus: Mapping[int, Cpu]) -> Iterator[Pee
         what = f"{row_name(replace(row, placed=None))} ({kind})"
         params = tuple(sorted((name, str(value)) for name, value in row.params.items()))
         own = launches.setdefault((what, row.method, params, placed.interrupts != ()), {})
-        for one in row.launches:
-            if has_time(one):
-                own.setdefault(one.launch, {})[BETWEEN.join(map(str, ends))] = one.median or math.nan
+        for launch in row.launches:
+            if has_time(launch):
+                own.setdefault(launch.launch, {})[BETWEEN.join(map(str, ends))] = launch.median or math.nan
     for (what, *_), found in launches.items():
         yield from _table(what, LINK, list(found.values()))

@@ -57,12 +57,12 @@ class _Odd:
     remedy="Compare how that host is set up (steelyard doctor there): frequencies, memory modules, limits of "
     "power, other jobs; in messages, its cable and port. Measure again; if it stays, take it out of use.",
 )
-def hosts(seen: Candidate) -> Finding | None:
+def hosts(candidate: Candidate) -> Finding | None:
     """Judge hosts, by the work of their ranks alone and by their messages to all others; None for
     one host.
     """
-    several = any(one.kind == HOST for one in seen.weighed.tests)
-    return judge_places(seen.weighed, HOST) if several else None
+    several = any(test.kind == HOST for test in candidate.weighed.tests)
+    return judge_places(candidate.weighed, HOST) if several else None
 
 
 @criterion(
@@ -71,9 +71,9 @@ def hosts(seen: Candidate) -> Finding | None:
     remedy="Look for what slows that core: its frequency and temperature, a daemon or interrupts bound to "
     "it, memory of another node. Measure again; if it stays, take it out of use.",
 )
-def cores(seen: Candidate) -> Finding:
+def cores(candidate: Candidate) -> Finding:
     """Judge the cores of each host."""
-    return judge_places(seen.weighed, CORE)
+    return judge_places(candidate.weighed, CORE)
 
 
 @criterion(
@@ -81,9 +81,9 @@ def cores(seen: Candidate) -> Finding:
     "Are links between cores or hosts of one class alike?",
     remedy="Look at what both ends share: a cable, a port, a core that is slow itself.",
 )
-def links(seen: Candidate) -> Finding:
+def links(candidate: Candidate) -> Finding:
     """Judge pairs of ranks that exchange messages, each class separately."""
-    return judge_places(seen.weighed, LINK)
+    return judge_places(candidate.weighed, LINK)
 
 
 def judge_places(weighed: Weighed, kind: str) -> Finding:
@@ -119,19 +119,19 @@ def judge_places(weighed: Weighed, kind: str) -> Finding:
 
 
 def _too_few(weighed: Weighed, kind: str) -> Finding:
-    tests = [one for one in weighed.tests if one.kind == kind]
+    tests = [test for test in weighed.tests if test.kind == kind]
     if not tests:
         return Finding(
             CANNOT_TELL, f"No {plural(kind, 2)} were measured beside each other.", weighed.measure_it()
         )
-    most = max(len(one.names) for one in tests)
+    most = max(len(test.names) for test in tests)
     if most < LEAST_PLACES:
         return Finding(
             CANNOT_TELL,
             f"{counted(most, kind)} of a kind: among fewer than {LEAST_PLACES} none is odd.",
             "Compare with another machine: --reference DIR.",
         )
-    launches = max(one.table.shape[0] for one in tests)
+    launches = max(test.table.shape[0] for test in tests)
     return Finding(
         CANNOT_TELL,
         f"They were measured in {counted(launches, 'launch')}; {LEAST_LAUNCHES} can tell.",
@@ -139,11 +139,11 @@ def _too_few(weighed: Weighed, kind: str) -> Finding:
     )
 
 
-def _by_place(found: Iterable[_Odd]) -> tuple[tuple[_Odd, ...], ...]:
+def _by_place(odd_places: Iterable[_Odd]) -> tuple[tuple[_Odd, ...], ...]:
     """Group what is slower by place, the slowest first: each with its tests, worst first."""
     places: dict[str, list[_Odd]] = {}
-    for one in sorted(found, key=lambda one: -one.estimate):
-        places.setdefault(one.name, []).append(one)
+    for odd_place in sorted(odd_places, key=lambda one: -one.estimate):
+        places.setdefault(odd_place.name, []).append(odd_place)
     return tuple(map(tuple, places.values()))
 
 
@@ -194,8 +194,8 @@ def _odd_brief(odd: Sequence[Sequence[_Odd]]) -> str:
     )
 
 
-def _peers(one: _Odd) -> str:
-    return f"its {len(one.test.names) - 1} peers"
+def _peers(odd: _Odd) -> str:
+    return f"its {len(odd.test.names) - 1} peers"
 
 
 def _place_words(worst: _Odd, *others: _Odd) -> str:
@@ -211,30 +211,30 @@ def _percent(log: float, bare: bool = False) -> str:
     return f"{100 * math.expm1(log):.3g}{'' if bare else ' %'}"
 
 
-def _measured_alone(one: _Odd) -> str:
+def _measured_alone(odd: _Odd) -> str:
     """Write how to measure the slowest pair of CPUs alone; empty for what has no such command."""
-    ends = one.name.split(BETWEEN)
-    if one.test.kind != LINK or not all(re.fullmatch("[0-9]+", end) for end in ends):
+    ends = odd.name.split(BETWEEN)
+    if odd.test.kind != LINK or not all(re.fullmatch("[0-9]+", end) for end in ends):
         return ""
     alone = command("run", "mpi.pingpong", placement=",".join(ends))
     return f"Measure the slow pair alone: {alone}; if it stays, look at what both ends share."
 
 
-def _suspect_words(one: _Odd) -> str:
+def _suspect_words(odd: _Odd) -> str:
     """Say what hides whether a place is odd."""
     return (
-        f"{_place_words(one)}. That is beyond chance, but its peers are too few, or differ too much "
-        f"themselves, to call it odd: less than {_percent(one.least)} is not told from what they differ by."
+        f"{_place_words(odd)}. That is beyond chance, but its peers are too few, or differ too much "
+        f"themselves, to call it odd: less than {_percent(odd.least)} is not told from what they differ by."
     )
 
 
-def _shared_words(one: Kinds) -> str:
+def _shared_words(kinds: Kinds) -> str:
     """Write `links 0 – 3 and 1 – 3 are 50 % slower in mpi.pingpong 8 B than the 4 others; all of them end at
     3.`.
     """
     return (
-        f"{_named(one)} are {_percent(one.apart)} slower in {one.test.what} than the "
-        f"{len(one.test.names) - len(one.slower)} others; all of them end at {one.shared_end}."
+        f"{_named(kinds)} are {_percent(kinds.apart)} slower in {kinds.test.what} than the "
+        f"{len(kinds.test.names) - len(kinds.slower)} others; all of them end at {kinds.shared_end}."
     )
 
 
@@ -251,7 +251,7 @@ def _kinds_words(kinds: Sequence[Kinds]) -> str:
     )
 
 
-def _named(one: Kinds) -> str:
+def _named(kinds: Kinds) -> str:
     """Name the slower places: `cores 4, 5, 6, 7`, `links 0 – 3, 1 – 3 and 5 more`."""
-    more = f" and {len(one.slower) - _MOST_OF_A_KIND} more" if len(one.slower) > _MOST_OF_A_KIND else ""
-    return f"{plural(one.test.kind, 2)} {', '.join(one.slower[:_MOST_OF_A_KIND])}{more}"
+    more = f" and {len(kinds.slower) - _MOST_OF_A_KIND} more" if len(kinds.slower) > _MOST_OF_A_KIND else ""
+    return f"{plural(kinds.test.kind, 2)} {', '.join(kinds.slower[:_MOST_OF_A_KIND])}{more}"

@@ -43,16 +43,16 @@ class _Step:
     "(OMPI_MCA_btl_vader_eager_limit, MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE, UCX_RNDV_THRESH); see what a sound "
     "folder was set to by steelyard diff.",
 )
-def protocol(seen: Candidate) -> Finding:
+def protocol(candidate: Candidate) -> Finding:
     """Compare each size of a message with the next larger one, in each launch; all verdicts are
     one family.
     """
-    steps = [one for one in _steps(seen.weighed.rows) if len(one.ratios) > 1]
+    steps = [one for one in _steps(candidate.weighed.rows) if len(one.ratios) > 1]
     if not steps:
         return Finding(
             CANNOT_TELL,
             f"no message was measured at two sizes of up to {format_bytes(LONGEST)} in two launches.",
-            seen.weighed.measure_it(),
+            candidate.weighed.measure_it(),
         )
     level = 1 - 2 * FALSE_ALARM / len(steps)  # the lower bound of each is used
     found = [(one, launch_interval(one.ratios, level)) for one in steps]
@@ -61,7 +61,7 @@ def protocol(seen: Candidate) -> Finding:
     scope = counted(len(found), "step")
     if bad:
         most = max(said.value for _, said in bad)
-        told = _told(seen.weighed.measured.files)
+        told = _told(candidate.weighed.measured.files)
         return Finding(
             NOT_WELL,
             f"{len(bad)} of {scope}: {worst}; {MOST_TIMES:g} times are allowed.{told}",
@@ -72,7 +72,7 @@ def protocol(seen: Candidate) -> Finding:
         return Finding(
             CANNOT_TELL,
             f"{worst}; the intervals leave open whether some message takes more than {MOST_TIMES:g} times.",
-            seen.weighed.more_launches(),
+            candidate.weighed.more_launches(),
         )
     return Finding(WELL, f"the highest of {scope}: {worst}.")
 
@@ -94,8 +94,8 @@ def _steps(rows: Sequence[Row]) -> Iterator[_Step]:
 
 def _ratios(smaller: Row, larger: Row, parts: int) -> tuple[float, ...]:
     """Compute, in each launch that has both, the time of the larger over that of its parts."""
-    before = {one.launch: one.median or math.nan for one in smaller.launches if has_time(one)}
-    after = {one.launch: one.median or math.nan for one in larger.launches if has_time(one)}
+    before = {launch.launch: launch.median or math.nan for launch in smaller.launches if has_time(launch)}
+    after = {launch.launch: launch.median or math.nan for launch in larger.launches if has_time(launch)}
     return tuple(after[i] / (parts * before[i]) for i in before if i in after)
 
 

@@ -30,16 +30,16 @@ _LONGEST = 40  # letters of a setting in a sentence
     "Is it as fast as the reference was?",
     remedy="Measure again with the settings of the reference.",
 )
-def reference(seen: Candidate) -> Finding | None:
+def reference(candidate: Candidate) -> Finding | None:
     """Judge by a comparison of folders; None without a reference. Files are a topic of their own."""
-    return against_reference(seen, lambda row: row.role != FILE)
+    return against_reference(candidate, lambda row: row.role != FILE)
 
 
-def against_reference(seen: Candidate, is_asked: Callable[[Row], bool]) -> Finding | None:
+def against_reference(candidate: Candidate, is_asked: Callable[[Row], bool]) -> Finding | None:
     """Compare the rows that are asked for with those of the reference; None without a reference."""
-    if seen.reference is None:
+    if candidate.reference is None:
         return None
-    base, own = seen.reference, seen.weighed
+    base, own = candidate.reference, candidate.weighed
     if _kind(base) != _kind(own):
         return Finding(
             CANNOT_TELL,
@@ -55,7 +55,7 @@ def against_reference(seen: Candidate, is_asked: Callable[[Row], bool]) -> Findi
     except InputError as error:
         text, _, what = str(error).partition("; ")
         return Finding(CANNOT_TELL, f"{text}.", f"{what}." if what else "")
-    slower = [one for one in found.points if one.verdict == SLOWER]
+    slower = [point for point in found.points if point.verdict == SLOWER]
     if slower:
         return Finding(
             NOT_WELL,
@@ -64,7 +64,7 @@ def against_reference(seen: Candidate, is_asked: Callable[[Row], bool]) -> Findi
             launches=own.launches,
         )
     cases = counted(len(found.points), "test case")
-    undecided = sum(one.verdict == CANNOT_TELL for one in found.points)
+    undecided = sum(point.verdict == CANNOT_TELL for point in found.points)
     if undecided:
         return Finding(
             CANNOT_TELL,
@@ -82,9 +82,9 @@ def _remedy(*folders: str) -> str:
     )
 
 
-def _kind(one: Weighed) -> str:
+def _kind(weighed: Weighed) -> str:
     """Describe the machine: `AMD EPYC 7B13, 2 cores`."""
-    machine = one.measured.campaign.machine
+    machine = weighed.measured.campaign.machine
     return f"{machine.get('cpu_model') or 'not told'}, {counted(len(machine.get('cores') or ()), 'core')}"
 
 
@@ -99,15 +99,15 @@ def _slower_words(slower: Sequence[CaseVerdict], count: int, base: Weighed) -> s
     return f"{len(slower)} of {counted(count, 'test case')} {are} slower than in {base.name}: {named}{more}."
 
 
-def _case_words(one: CaseVerdict) -> str:
-    name = ", ".join(part for part in (f"{one.op} {one.size}".rstrip(), one.what) if part)
-    times, low, high = (format_factor(ratio or 0.0) for ratio in (one.ratio, one.low, one.high))
+def _case_words(verdict: CaseVerdict) -> str:
+    name = ", ".join(part for part in (f"{verdict.op} {verdict.size}".rstrip(), verdict.what) if part)
+    times, low, high = (format_factor(ratio or 0.0) for ratio in (verdict.ratio, verdict.low, verdict.high))
     return f"{name} takes {times} times ({low} to {high}) as long"
 
 
-def _set_differently(base: Weighed, own: Weighed) -> str:
+def _set_differently(base: Weighed, weighed: Weighed) -> str:
     """Name the different settings, variables first, as a sentence."""
-    before, now = (settings_of(one.measured.campaign.machine, one.measured.files) for one in (base, own))
+    before, now = (settings_of(one.measured.campaign.machine, one.measured.files) for one in (base, weighed))
     found = differences(before, now)
     cut = [(name, shortened(a, _LONGEST), shortened(b, _LONGEST)) for name, a, b in found[:_MOST_NAMED]]
     named = "; ".join(f"{name} was {a}, is {b}" for name, a, b in cut)

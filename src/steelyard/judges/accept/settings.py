@@ -28,9 +28,9 @@ _DISTURBED = (
     "Is the system set up to be measured?",
     remedy="Measure it with this version of Steelyard.",
 )
-def settings(seen: Candidate) -> Finding:
+def settings(candidate: Candidate) -> Finding:
     """Judge the machine and settings in the records as the doctor does; its notes are no faults."""
-    measured = seen.weighed.measured
+    measured = candidate.weighed.measured
     told = next((file.job.settings for file in measured.files if file.job.settings), {})
     try:
         found = examine_recorded(measured.campaign.machine, told)
@@ -46,21 +46,21 @@ def settings(seen: Candidate) -> Finding:
     "Did the ranks have their cores to themselves?",
     remedy="Measure on a quiet machine.",
 )
-def quiet(seen: Candidate) -> Finding:
+def quiet(candidate: Candidate) -> Finding:
     """Judge by the checks of interference."""
-    if not seen.weighed.rows:
-        return Finding(CANNOT_TELL, "Nothing was measured.", seen.weighed.measure_it())
-    found = [one for one in seen.weighed.found if one.name in _DISTURBED]
-    if [one.name for one in found] == [_UNNAMED] and not _was_watched(seen):
+    if not candidate.weighed.rows:
+        return Finding(CANNOT_TELL, "Nothing was measured.", candidate.weighed.measure_it())
+    found = [one for one in candidate.weighed.found if one.name in _DISTURBED]
+    if [one.name for one in found] == [_UNNAMED] and not _was_watched(candidate):
         return Finding(CANNOT_TELL, found[0].evidence, found[0].remedy)
-    return from_checks(found, "Nothing else was seen to take their time.", seen.weighed.launches)
+    return from_checks(found, "Nothing else was seen to take their time.", candidate.weighed.launches)
 
 
-def _was_watched(seen: Candidate) -> bool:
+def _was_watched(candidate: Candidate) -> bool:
     """Were processes looked at on a host whose CPUs others used? Elsewhere they may be ranks of ours."""
     return any(
         watch.host == group.host
-        for file in seen.weighed.measured.files
+        for file in candidate.weighed.measured.files
         for group in unnamed(file)
         for watch in file.watches
     )

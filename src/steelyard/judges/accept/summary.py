@@ -19,7 +19,7 @@ def why_words(verdict: str, topics: Sequence[Topic], weighed: Weighed) -> str:
     """Say in one sentence why a machine is well, is not, or cannot be told."""
     if verdict == WELL:
         return f"no fault was found in {counted(len(topics), 'topic')}"
-    own = [one for one in topics if one.verdict == verdict]
+    own = [topic for topic in topics if topic.verdict == verdict]
     more = f"; and {counted(len(own) - _MOST_NAMED, 'topic')} more" if len(own) > _MOST_NAMED else ""
     if verdict == NOT_WELL:
         return f"{'; '.join(one.brief for one in own[:_MOST_NAMED])}{more}"

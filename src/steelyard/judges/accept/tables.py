@@ -14,62 +14,69 @@ from steelyard.render.table import BAD, DIM, PLAIN, Line, Table, without_empty, 
 _TONES = {WELL: PLAIN, NOT_WELL: BAD, CANNOT_TELL: DIM}
 
 
-def head_facts(found: Acceptance) -> Iterator[str]:
+def head_facts(acceptance: Acceptance) -> Iterator[str]:
     """Write of which machine a verdict is, from how much, and the command that goes on."""
-    if found.machine:
-        yield f"Machine: {found.machine}"
-    yield f"Measured: {found.measured}"
-    if found.go_on:
-        yield f"To go on: {found.go_on}"
+    if acceptance.machine:
+        yield f"Machine: {acceptance.machine}"
+    yield f"Measured: {acceptance.measured}"
+    if acceptance.go_on:
+        yield f"To go on: {acceptance.go_on}"
 
 
-def acceptance_table(found: Acceptance) -> Table:
+def acceptance_table(acceptance: Acceptance) -> Table:
     """Make a line for each topic."""
-    lines = tuple(Line((one.topic, one.verdict, one.question), _TONES[one.verdict]) for one in found.topics)
-    return Table(count_words(found), "", (words("topic"), words("verdict"), words("question")), lines)
-
-
-def acceptance_page_table(found: Acceptance) -> Table:
-    """Make a line for each topic with evidence and remedy: what is not well first."""
-    topics = sorted(found.topics, key=lambda one: ACCEPTED.verdicts.index(one.verdict))
     lines = tuple(
-        Line((one.topic, one.verdict, one.evidence, one.remedy), _TONES[one.verdict]) for one in topics
+        Line((topic.topic, topic.verdict, topic.question), _TONES[topic.verdict])
+        for topic in acceptance.topics
+    )
+    return Table(count_words(acceptance), "", (words("topic"), words("verdict"), words("question")), lines)
+
+
+def acceptance_page_table(acceptance: Acceptance) -> Table:
+    """Make a line for each topic with evidence and remedy: what is not well first."""
+    topics = sorted(acceptance.topics, key=lambda one: ACCEPTED.verdicts.index(one.verdict))
+    lines = tuple(
+        Line((topic.topic, topic.verdict, topic.evidence, topic.remedy), _TONES[topic.verdict])
+        for topic in topics
     )
     columns = (words("topic"), words("verdict"), words("what was seen"), words("what to do"))
     return without_empty(Table("", "", columns, lines))
 
 
-def count_words(found: Acceptance) -> str:
+def count_words(acceptance: Acceptance) -> str:
     """Write `7 of 9 topics are well, 1 is not (noise), 1 cannot be told (cores)`."""
-    count = {verdict: sum(one.verdict == verdict for one in found.topics) for verdict in _TONES}
-    text = (
-        f"{count[WELL]} of {counted(len(found.topics), 'topic')} {'is' if count[WELL] == 1 else 'are'} well"
-    )
+    count = {verdict: sum(topic.verdict == verdict for topic in acceptance.topics) for verdict in _TONES}
+    topics = counted(len(acceptance.topics), "topic")
+    text = f"{count[WELL]} of {topics} {'is' if count[WELL] == 1 else 'are'} well"
     for verdict, verb in (
         (NOT_WELL, "is not" if count[NOT_WELL] == 1 else "are not"),
         (CANNOT_TELL, "cannot be told"),
     ):
-        if names := [one.topic for one in found.topics if one.verdict == verdict]:
+        if names := [topic.topic for topic in acceptance.topics if topic.verdict == verdict]:
             text += f", {len(names)} {verb} ({', '.join(names)})"
     return text
 
 
-def acceptance_sentences(found: Acceptance) -> Iterator[str]:
+def acceptance_sentences(acceptance: Acceptance) -> Iterator[str]:
     """Explain what is not well, then what is undecided: why, and what to do, the same only once."""
     said: set[str] = set()
     for verdict in (NOT_WELL, CANNOT_TELL):
-        for one in found.topics:
-            if one.verdict == verdict:
-                yield topic_words(one if one.remedy not in said else msgspec.structs.replace(one, remedy=""))
-                said.add(one.remedy)
+        for topic in acceptance.topics:
+            if topic.verdict == verdict:
+                yield topic_words(
+                    topic if topic.remedy not in said else msgspec.structs.replace(topic, remedy="")
+                )
+                said.add(topic.remedy)
 
 
-def topic_words(one: Topic) -> str:
+def topic_words(topic: Topic) -> str:
     """Write `cores, not well: core 5 is ... Look for ...`."""
-    return " ".join(text for text in (f"{one.topic}, {one.verdict}:", one.evidence, one.remedy) if text)
+    return " ".join(
+        text for text in (f"{topic.topic}, {topic.verdict}:", topic.evidence, topic.remedy) if text
+    )
 
 
-def judged_topics(found: Acceptance) -> Iterator[Judged]:
+def judged_topics(acceptance: Acceptance) -> Iterator[Judged]:
     """List the verdicts with their evidence and remedy."""
-    for one in found.topics:
-        yield Judged("accept", one.topic, one.verdict, f"{one.evidence} {one.remedy}".rstrip())
+    for topic in acceptance.topics:
+        yield Judged("accept", topic.topic, topic.verdict, f"{topic.evidence} {topic.remedy}".rstrip())

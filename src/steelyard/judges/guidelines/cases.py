@@ -42,15 +42,15 @@ class GuidelineCase:
         Sides of the same number of ranks must be of one launch; a launch that was begun again later is
         another one.
         """
-        right = {one.launch: one for one in self.right.launches if has_time(one)}
+        right = {launch.launch: launch for launch in self.right.launches if has_time(launch)}
         found = []
-        for one in self.left.launches:
-            other = right.get(one.launch)
-            if other is None or not has_time(one):
+        for launch in self.left.launches:
+            other = right.get(launch.launch)
+            if other is None or not has_time(launch):
                 continue
-            began = {one.began_unix_ns, other.began_unix_ns} - {None}
+            began = {launch.began_unix_ns, other.began_unix_ns} - {None}
             if self.guideline.kind in (RANKS, IDLE) or len(began) < 2:
-                found.append((one.median or 0.0, self.times * (other.median or 0.0)))
+                found.append((launch.median or 0.0, self.times * (other.median or 0.0)))
         return found
 
 
@@ -80,7 +80,7 @@ def find_cases(rows: Sequence[Row]) -> tuple[list[GuidelineCase], list[Lacking]]
 
 def _add(case: GuidelineCase, cases: list[GuidelineCase], lacking: list[Lacking]) -> None:
     for row in (case.left, case.right):
-        if sum(has_time(one) for one in row.launches) < _LEAST_LAUNCHES:
+        if sum(has_time(launch) for launch in row.launches) < _LEAST_LAUNCHES:
             size = f", {format_bytes(row.bytes)}" if row.sized else ""
             fewer = "fewer than two launches that took a time"
             lacking.append(Lacking(f"{case.guideline.words}{size}", f"{row.op}: {row.why or fewer}"))

@@ -107,11 +107,11 @@ def check_guidelines(rows: Sequence[Row], asked: Asked) -> CheckedGuidelines:
     labels = _Labels(case.left for case, _ in usable)
     points = tuple(_verdict(case, times, tail, family, asked, labels) for case, times in usable)
     return CheckedGuidelines(
-        verdict=GUIDELINES_HELD.gravest(one.verdict for one in points),
+        verdict=GUIDELINES_HELD.gravest(point.verdict for point in points),
         tolerance=asked.tolerance,
         false_alarm=asked.false_alarm,
         family=family,
-        launches=max(one.launches for one in points),
+        launches=max(point.launches for point in points),
         least_launches=least_pairs(tail),
         promise=(
             f"at most {100 * asked.false_alarm:g} % of checks of an MPI that keeps all guidelines within "
@@ -222,7 +222,7 @@ def _settings(row: Row) -> dict[tuple[str, str], object]:
     return {(row.op, name): value for name, value in values.items()}
 
 
-def case_words(one: GuidelineVerdict) -> str:
+def case_words(verdict: GuidelineVerdict) -> str:
     """Write `Gather <= Gatherv, 8 B, 4 ranks`."""
-    size = "" if one.bytes is None else format_bytes(one.bytes)
-    return ", ".join(part for part in (one.words, size, one.what) if part)
+    size = "" if verdict.bytes is None else format_bytes(verdict.bytes)
+    return ", ".join(part for part in (verdict.words, size, verdict.what) if part)

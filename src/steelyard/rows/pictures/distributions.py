@@ -272,7 +272,7 @@ def _tails(panel: ShapePanel, curve: ShapeCurve) -> Iterator[TailCurve]:
 
 def _tail_chart(panel: ShapePanel) -> Chart:
     """Draw tails; the axis begins at half the smallest median, below which all curves are at one."""
-    curves = [one for curve in panel.curves for one in _tails(panel, curve)]
+    curves = [tail for curve in panel.curves for tail in _tails(panel, curve)]
     low = 0.5 * min(curve.median for curve in curves)
     high = max(1.2 * max(float(curve.times[-1]) for curve in curves), 4 * low)
     least = min(float(curve.shares[-1]) for curve in curves)

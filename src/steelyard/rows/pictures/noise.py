@@ -124,8 +124,10 @@ def _spectrum_chart(item: Shown) -> Chart | None:
         return None
     return Chart(
         title=f"{item.row.op}: periodic losses",
-        x=linear_axis("Hz", 0.0, max(float(np.max(one.x)) for one in curves)),
-        y=linear_axis("amplitude, % of the time", 0.0, 1.05 * max(float(np.max(one.y)) for one in curves)),
+        x=linear_axis("Hz", 0.0, max(float(np.max(curve.x)) for curve in curves)),
+        y=linear_axis(
+            "amplitude, % of the time", 0.0, 1.05 * max(float(np.max(curve.y)) for curve in curves)
+        ),
         marks=tuple(curves),
         height=HEIGHT,
         note=_left_out(item),

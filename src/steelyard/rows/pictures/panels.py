@@ -73,7 +73,7 @@ class ShapePanel:
     @property
     def legend(self) -> tuple[Key, ...]:
         """The legend; for rivals the section has it."""
-        return tuple(Key(one.label, one.style) for one in self.curves) if self.is_relative else ()
+        return tuple(Key(curve.label, curve.style) for curve in self.curves) if self.is_relative else ()
 
 
 def shapes_of(group: FigureGroup) -> tuple[list[ShapePanel], list[str]]:
@@ -97,7 +97,7 @@ def shapes_of(group: FigureGroup) -> tuple[list[ShapePanel], list[str]]:
     for title, members in list(by_title.items())[:MOST_SHAPES]:
         curves = [ShapeCurve(line.label, line_style(line), item) for line, item in members]
         panels.append(ShapePanel(title, tuple(curves[:MOST_COLOURS])))
-        cut += [f"{title}: {one.label}" for one in curves[MOST_COLOURS:]]
+        cut += [f"{title}: {curve.label}" for curve in curves[MOST_COLOURS:]]
     return panels, cut
 
 
@@ -109,7 +109,7 @@ def _together(named: list[tuple[str, Shown]]) -> tuple[list[ShapePanel], list[st
         curves = tuple(ShapeCurve(label, style_of(i), item) for i, (label, item) in enumerate(own))
         title = f"{own[0][0]} to {own[-1][0]}" if len(named) > MOST_COLOURS else ""
         panels.append(ShapePanel(title, curves, is_relative=True))
-    cut = [one.label for panel in panels[MOST_PANELS:] for one in panel.curves]
+    cut = [curve.label for panel in panels[MOST_PANELS:] for curve in panel.curves]
     return panels[:MOST_PANELS], cut
 
 

@@ -223,7 +223,7 @@ def _dot_marks(line: FigureLine, row: Row, place: float) -> Iterator[Mark]:
 
 
 def _launch_medians(row: Row) -> list[float]:
-    return [one.median for one in row.launches if one.median is not None and row.launch_count > 1]
+    return [launch.median for launch in row.launches if launch.median is not None and row.launch_count > 1]
 
 
 def launches_charts(group: FigureGroup) -> list[Chart]:

@@ -105,8 +105,8 @@ def rank_cells(columns: Sequence[tuple[str, Shown]]) -> RankCells:
         rows=tuple(_rank_words(int(first), int(end) - 1) for first, end in zip(starts, ends, strict=True)),
         columns=tuple(name for name, _ in columns),
         last=last,
-        own=np.array(medians if kept else [np.maximum.reduceat(one, starts) for one in medians]).T,
-        middle=np.array([np.median(one) for one in medians]),
+        own=np.array(medians if kept else [np.maximum.reduceat(median, starts) for median in medians]).T,
+        middle=np.array([np.median(median) for median in medians]),
         is_chosen=kept is not None,
     )
 

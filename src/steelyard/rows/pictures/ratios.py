@@ -41,7 +41,9 @@ def _ends(axis: Axis, ratio: Ratio) -> tuple[float, float]:
 
 
 def _axis(label: str, ratios: Sequence[Ratio]) -> Axis:
-    values = [end for one in ratios for end in (one.value, *drawn_ends(one.value, one.low, one.high))]
+    values = [
+        end for ratio in ratios for end in (ratio.value, *drawn_ends(ratio.value, ratio.low, ratio.high))
+    ]
     return log_axis(label, [*LEAST_SHOWN, *values], "{:g}".format)
 
 

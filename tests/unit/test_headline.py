@@ -101,6 +101,22 @@ def test_a_single_folder_is_told_alike_by_any_name() -> None:
     assert headline({"two": Made(rows)}) == headline({"": Made(rows)})
 
 
+@pytest.mark.parametrize("mpi", [A, B])
+def test_a_rival_of_one_launch_is_not_called_slower(mpi: str) -> None:
+    """Its interval is that of one launch, however narrow."""
+    rows = [pingpong(8, 200), pingpong(8, 400, mpi=B)]
+    rows = [replace(one, launches=(), launch_count=1) if one.mpi == mpi else one for one in rows]
+    assert "MPICH 5.0.2 against Open MPI 4.1.4: cannot tell." in said(rows)
+
+
+def test_beside_rows_of_several_launches_one_of_one_launch_is_not_told() -> None:
+    one = replace(pingpong(8, 204), launch_count=1)
+    assert "204 ns" in said([one])
+    text = said([one, pingpong(64, 300)])
+    assert "300 ns" in text
+    assert "204 ns" not in text
+
+
 def test_a_ratio_whose_interval_is_wide_is_counted_and_not_claimed() -> None:
     rows = [pingpong(8, 200), pingpong(8, 300, mpi=B), pingpong(64, 200, 3.0), pingpong(64, 1560, 3.0, mpi=B)]
     rows = [replace(one, launches=()) for one in rows]  # the ends of both intervals alone

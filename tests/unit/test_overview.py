@@ -246,8 +246,15 @@ def test_rows_of_fewer_launches_say_so(tmp_path: Path) -> None:
     folder = made(tmp_path, pingpongs(A, sizes=(8, 64)))
     rows = (renew(folder.rows[0], launch_count=4), folder.rows[1])
     text = overview_text([ReadFolder("", folder.measured, Made(rows))], PIPE)
-    assert "4 to 6 launches" in text.splitlines()[0]
+    assert text.splitlines()[0].endswith("4 to 6 launches")
     assert lines_of(text)[0][-4:] == ["4", "of", "6", "launches"]
+
+
+def test_a_row_of_one_launch_among_others_says_what_its_interval_is_not(tmp_path: Path) -> None:
+    folder = made(tmp_path, pingpongs(A, sizes=(8, 64)))
+    rows = (renew(folder.rows[0], launch_count=1), folder.rows[1])
+    text = overview_text([ReadFolder("", folder.measured, Made(rows))], Paper(200, is_pipe=False))
+    assert text.splitlines()[0].endswith("1 to 6 launches (± of one says nothing about further ones)")
 
 
 def test_what_two_mpis_skip_for_one_reason_is_said_once(tmp_path: Path) -> None:

@@ -179,14 +179,15 @@ def _host(folder: ReadFolder) -> str:
 
 
 def _launches(rows: Sequence[Row], mpis: int, folders: Sequence[ReadFolder]) -> str:
-    """`10 launches each, interleaved`; a single launch gets a warning about its intervals."""
+    """`10 launches each, interleaved`; where a row has one launch, its ± is no promise."""
     counts = sorted({row.launch_count for row in rows if row.launch_count and row.status == "ok"})
     if not counts:
         return ""
     if counts == [1]:
         return "1 launch (± says nothing about further launches)"
     words = counted_range(counts, "launch")
-    return f"{words} each, interleaved" if mpis > 1 and len(folders) == 1 else words
+    one = " (± of one says nothing about further ones)" if counts[0] == 1 else ""
+    return f"{words} each, interleaved{one}" if mpis > 1 and len(folders) == 1 else f"{words}{one}"
 
 
 def unmeasured_words(folders: Sequence[ReadFolder]) -> Iterator[str]:

@@ -61,11 +61,16 @@ def rival_ratios(folders: Sequence[tuple[str, Sequence[Row]]]) -> dict[int, Rati
 
 
 def ratio_of(row: Row, base: Row, name: str = "", base_name: str = "", paired: bool = True) -> Ratio | None:
-    """Divide the times of two rows; `paired`: their launches alternated. None without positive times."""
+    """Divide the times of two rows; `paired`: their launches alternated. None without positive times.
+
+    It has no interval where a row has one launch: that says nothing of what the next would take.
+    """
     if not row.time or not base.time or min(row.time, base.time) <= 0:
         return None
     ends = _paired(row, base) if paired else None
-    low, high = ends or ratio_interval(row, base) or (None, None)
+    if ends is None and min(row.launch_count, base.launch_count) > 1:
+        ends = ratio_interval(row, base)
+    low, high = ends or (None, None)
     return Ratio(name, base_name, row, base, row.time / base.time, low, high)
 
 

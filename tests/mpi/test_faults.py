@@ -208,6 +208,38 @@ def test_a_barrier_that_waits_for_nobody_is_wrong(tmp_path: Path, mpi: Mpi) -> N
         assert re.search(r"^wrong: rank \d: a rank left the barrier before rank \d had entered$", why), why
 
 
+# What completes calls returns at once.
+_COMPLETES_NOTHING = """
+#include <mpi.h>
+int MPI_Win_flush(int rank, MPI_Win win)
+{
+    (void)rank, (void)win;
+    return MPI_SUCCESS;
+}
+int MPI_Win_wait(MPI_Win win)
+{
+    (void)win;
+    return MPI_SUCCESS;
+}
+"""
+
+
+def test_what_is_seen_of_a_call_that_completes_nothing(tmp_path: Path, mpi: Mpi) -> None:
+    """Nothing of a flush, after which an epoch is closed before anybody looks at the data. MPICH hangs where
+    nobody waits, which takes its time.
+    """
+    (tmp_path / "completes_nothing.c").write_text(_COMPLETES_NOTHING)
+    engine = engine_of(mpi)
+    library = build_preloaded(engine, tmp_path / "completes_nothing.c", tmp_path)
+    flushed = ["op=mpi.put", "op=mpi.get", "op=mpi.accumulate"]
+    waited = ["op=mpi.put sync=pscw complete=close"] if mpi.family == "openmpi" else []
+    lines = [f"{line} bytes=4096 rule=fixed count=4" for line in (*flushed, *waited)]
+    records = measure(engine, 2, 1, lines, tmp_path / "out.jsonl", ("env", f"LD_PRELOAD={library}"))
+    ends = [record for record in records if isinstance(record, End)]
+    assert [end.status for end in ends] == [*("ok" for _ in flushed), *("failed" for _ in waited)]
+    assert all((end.why or "").startswith("wrong: rank 1: ") for end in ends[len(flushed) :])
+
+
 # A line -> the call of rank 0 that is corrupted, how many of them a repetition has, and how many repetitions
 # there are from one that is timed or warms up to the next: messages are also sent once after each check.
 _TIMED = {

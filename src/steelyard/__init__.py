@@ -6,9 +6,7 @@ what goes on comes as events.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from steelyard.base.errors import InputError, MeasurementError, SteelyardError
+TYPE_CHECKING = False  # as checkers know it: `typing` takes longer to import than all else that is here
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +15,7 @@ if TYPE_CHECKING:
 
     import polars
 
+    from steelyard.base.errors import InputError, MeasurementError, SteelyardError
     from steelyard.judges.accept import Acceptance
     from steelyard.judges.compare.verdicts import Verdicts
     from steelyard.session.asked import MeasureOptions
@@ -144,9 +143,15 @@ def accept(
 
 
 def __getattr__(name: str) -> object:
-    """Import `Results` when it is asked for: the command line starts without statistics."""
+    """Import a class when it is asked for: the command line starts without statistics, and Ctrl-C in the
+    first instants meets little of Python.
+    """
     if name == "Results":
         from steelyard.session.results import Results
 
         return Results
+    if name in __all__:
+        from steelyard.base import errors
+
+        return getattr(errors, name)
     raise AttributeError(f"module 'steelyard' has no attribute '{name}'")

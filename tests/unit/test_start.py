@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+import steelyard
 from steelyard.cli import start
 from steelyard.cli.start import _lacks_memory, stopped_by_exception, stopped_gently
 
@@ -36,6 +40,15 @@ def _wrapped(message: str) -> ImportError:
 )
 def test_a_library_without_room_is_told_from_a_missing_one(error: ImportError, lacks: bool) -> None:
     assert _lacks_memory(error) == lacks
+
+
+def test_little_is_imported_before_an_interruption_is_heard() -> None:
+    """Until then Python has a traceback for it."""
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import signal; before = set(sys.modules); "
+    code += "import steelyard.cli; print(*sorted(set(sys.modules) - before - {'__future__'}))"
+    source = str(Path(steelyard.__file__).parents[1])
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code, source], capture_output=True, text=True)
+    assert done.stdout.split() == ["steelyard", "steelyard.cli"], done.stderr
 
 
 @pytest.fixture

@@ -103,7 +103,12 @@ def unknown(lines: Iterable[str]) -> tuple[str, ...]:
     new = [line for line in lines if folder is None or not (folder / _name(line)).is_file()]
     if any(line.startswith(_mpi("")) for line in new):
         libraries = (*find_mpis(), *find_shmems())
-        found = {_mpi(path) for one in libraries for path in (one.mpiexec, one.mpicc, one.prefix) if path}
+        found = {
+            _mpi(path)
+            for library in libraries
+            for path in (library.mpiexec, library.mpicc, library.prefix)
+            if path
+        }
         new = [line for line in new if line not in found]
     return tuple(new)
 

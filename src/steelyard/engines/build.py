@@ -105,7 +105,7 @@ def given_engine(path: Path, mpi: Mpi) -> Engine:
     Raises InputError if there is none at that path.
     """
     places = (path, path / "steelyard-mpi", path / "bin" / "steelyard-mpi", path / ".venv/bin/steelyard-mpi")
-    found = next((one for one in places if one.is_file()), None)
+    found = next((place for place in places if place.is_file()), None)
     if found is None or not os.access(found, os.X_OK):
         hint = ""
         if (path / "bin" / "mpiexec").is_file():

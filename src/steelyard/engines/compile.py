@@ -92,7 +92,7 @@ def build_commands(
     definitions += [f'-DSTEELYARD_ADDED="{" ".join(added)}"'] if added else []
     definitions += _DEFINED.get(kind, ())
     flags = (*compiler, *build.compile, *definitions, f"-I{folder}")
-    flags += tuple(word for one in headers for word in ("-isystem", one))
+    flags += tuple(word for header in headers for word in ("-isystem", header))
     there = set(engine_sources(folder, "common")) if common else set[Path]()
     sources = [path for path in engine_sources(folder, kind) if path not in there]
     sources.sort(key=lambda path: -path.stat().st_size)

@@ -38,4 +38,4 @@ class Export:
     @property
     def rows(self) -> tuple[Row, ...]:
         """The rows of all folders."""
-        return tuple(row for one in self.folders for row in one.rows)
+        return tuple(row for folder in self.folders for row in folder.rows)

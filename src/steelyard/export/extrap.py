@@ -26,8 +26,12 @@ def extrap_text(what: Export) -> bytes:
 
     Every line has the same parameters, as Extra-P requires.
     """
-    told = [one for one in tagged_rows(what) if one.row.status == "ok" and one.row.sized]
-    told = told or [one for one in tagged_rows(what) if one.row.status == "ok"]
+    told = [
+        tagged_row
+        for tagged_row in tagged_rows(what)
+        if tagged_row.row.status == "ok" and tagged_row.row.sized
+    ]
+    told = told or [tagged_row for tagged_row in tagged_rows(what) if tagged_row.row.status == "ok"]
     varying = {
         name: value for name, value in _PARAMETERS.items() if len({value(one.row) for one in told}) > 1
     }
@@ -52,7 +56,7 @@ def extrap_text(what: Export) -> bytes:
     return b"".join(line + b"\n" for line in lines)
 
 
-def _callpath(one: TaggedRow) -> str:
+def _callpath(row: TaggedRow) -> str:
     """`mpi.bcast->mpich-5.0.2`: what tells it from others of its op; arrows part levels of Extra-P's tree."""
-    others = [value for name, value in one.tags.items() if name not in _NOT_NAMED]
-    return visible("->".join([one.row.op, *(value.replace("->", "-") for value in others)]))
+    others = [value for name, value in row.tags.items() if name not in _NOT_NAMED]
+    return visible("->".join([row.row.op, *(value.replace("->", "-") for value in others)]))

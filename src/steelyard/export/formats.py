@@ -43,7 +43,7 @@ def results_document(what: ExportedFolder) -> dict[str, Any]:
 
 def _json(what: Export) -> bytes:
     """Make the document of a folder; for several, a list of theirs."""
-    documents = [results_document(one) for one in what.folders]
+    documents = [results_document(folder) for folder in what.folders]
     whole = documents[0] if len(documents) == 1 else documents
     return msgspec.json.format(msgspec.json.encode(whole), indent=1) + b"\n"
 

@@ -37,9 +37,9 @@ def gbench_text(what: Export) -> bytes:
     return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 
-def _benchmarks(family: int, one: TaggedRow) -> Iterator[dict[str, Any]]:
-    name = _name(one)
-    row = one.row
+def _benchmarks(family: int, tagged_row: TaggedRow) -> Iterator[dict[str, Any]]:
+    name = _name(tagged_row)
+    row = tagged_row.row
     launches = [launch for launch in row.launches if launch.median is not None]
     common: dict[str, Any] = {
         "family_index": family,
@@ -71,7 +71,7 @@ def _times(ns: float) -> dict[str, Any]:
     return {"real_time": ns, "cpu_time": ns, "time_unit": "ns"}
 
 
-def _name(one: TaggedRow) -> str:
+def _name(row: TaggedRow) -> str:
     """`mpi.bcast/bytes:8/ranks:2/mpi:mpich-5.0.2`, as Google Benchmark names arguments."""
-    parts = [f"{name}:{value.replace('/', '_')}" for name, value in one.tags.items() if name != "op"]
-    return "/".join([one.row.op, *parts])
+    parts = [f"{name}:{value.replace('/', '_')}" for name, value in row.tags.items() if name != "op"]
+    return "/".join([row.row.op, *parts])

@@ -10,14 +10,14 @@ _ESCAPES = str.maketrans({",": r"\,", "=": r"\=", " ": r"\ ", "\\": "/"})  # a t
 
 def influx_text(what: Export) -> bytes:
     """Write a line for each row: tags, numbers, and the begin of its first launch in ns."""
-    return "".join(f"{_line(one)}\n" for one in tagged_rows(what)).encode()
+    return "".join(f"{_line(tagged_row)}\n" for tagged_row in tagged_rows(what)).encode()
 
 
-def _line(one: TaggedRow) -> str:
-    tags = "".join(f",{name}={value.translate(_ESCAPES)}" for name, value in sorted(one.tags.items()))
-    numbers = {name: value for name, value in numbers_of(one.row).items() if name != "measured"}
+def _line(row: TaggedRow) -> str:
+    tags = "".join(f",{name}={value.translate(_ESCAPES)}" for name, value in sorted(row.tags.items()))
+    numbers = {name: value for name, value in numbers_of(row.row).items() if name != "measured"}
     fields = ",".join(f"{_name(name)}={value!r}" for name, value in numbers.items())
-    began = began_ns(one.row)
+    began = began_ns(row.row)
     return f"steelyard{tags} {fields}" + ("" if began is None else f" {began}")
 
 

@@ -15,13 +15,13 @@ from steelyard.rows.words import interval_words, time_words
 
 def results_xml(what: Export) -> bytes:
     """A suite for each folder."""
-    return junit_xml([_suite(one) for one in what.folders])
+    return junit_xml([_suite(folder) for folder in what.folders])
 
 
-def _suite(one: ExportedFolder) -> Suite:
-    labels = row_labels(one.rows, without=told_by_op(one.rows), sizes=True)
-    cases = tuple(_case(row, labels, i) for i, row in enumerate(one.rows))
-    return Suite(f"steelyard {visible(str(one.folder))}", cases)
+def _suite(folder: ExportedFolder) -> Suite:
+    labels = row_labels(folder.rows, without=told_by_op(folder.rows), sizes=True)
+    cases = tuple(_case(row, labels, i) for i, row in enumerate(folder.rows))
+    return Suite(f"steelyard {visible(str(folder.folder))}", cases)
 
 
 def _case(row: Row, labels: Labels, i: int) -> Case:

@@ -18,16 +18,16 @@ from steelyard.rows.words import half_words, rate_words, time_words
 
 def markdown_tables(what: Export) -> bytes:
     """Write a heading for each folder, and a table for each op that was measured or failed in it."""
-    return "\n".join(part for one in what.folders for part in _folder(one)).encode()
+    return "\n".join(part for folder in what.folders for part in _folder(folder)).encode()
 
 
-def _folder(one: ExportedFolder) -> Iterator[str]:
-    yield f"## {markdown_text(visible(one.folder.resolve().name))}\n"
-    measured = [row for row in one.rows if row.status != "skipped"]
+def _folder(folder: ExportedFolder) -> Iterator[str]:
+    yield f"## {markdown_text(visible(folder.folder.resolve().name))}\n"
+    measured = [row for row in folder.rows if row.status != "skipped"]
     for op in dict.fromkeys(row.op for row in measured):
         yield table_markdown(_table(op, [row for row in measured if row.op == op]))
-    if skipped := len(one.rows) - len(measured):
-        yield f"Skipped: {skipped} of {len(one.rows)}.\n"
+    if skipped := len(folder.rows) - len(measured):
+        yield f"Skipped: {skipped} of {len(folder.rows)}.\n"
 
 
 def _table(op: str, rows: Sequence[Row]) -> Table:

@@ -27,7 +27,7 @@ def _head(_: Block) -> Iterator[str]:
 
 
 def _line(_: Block, row: Row) -> str | None:
-    times = [one.median for one in row.launches if one.median]
+    times = [launch.median for launch in row.launches if launch.median]
     if not times:
         return None
     average, slowest, fastest = (8 * row.bytes / ns for ns in (np.mean(times), max(times), min(times)))

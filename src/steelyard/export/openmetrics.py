@@ -13,8 +13,11 @@ _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 def openmetrics_text(what: Export) -> bytes:
     """Write a family of gauges for each number, and a line of it for each row that has it."""
     found = [
-        (",".join(f'{name}="{value.translate(_ESCAPES)}"' for name, value in one.tags.items()), one.row)
-        for one in tagged_rows(what)
+        (
+            ",".join(f'{name}="{value.translate(_ESCAPES)}"' for name, value in tagged_row.tags.items()),
+            tagged_row.row,
+        )
+        for tagged_row in tagged_rows(what)
     ]
     told = [(labels, numbers_of(row)) for labels, row in found]
     lines: list[str] = []

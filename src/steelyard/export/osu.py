@@ -182,7 +182,7 @@ def _values(block: Block, row: Row, kind: str, given: _Switches) -> list[float |
         messages = None if rate is None or not row.bytes else 1e6 * rate / row.bytes
         return [rate, messages] if kind == RATE else [rate]
     if kind == START:
-        return [*(mean if one is None else one for one in extremes), mean]
+        return [*(mean if extreme is None else extreme for extreme in extremes), mean]
     if kind in (OVERLAP, OVERLAP_SYNC):
         unknown = [math.nan] * (5 if given.full else 2)  # overall, compute, and what is inside
         return [*unknown, mean, *(extremes if given.full else ()), math.nan]

@@ -103,5 +103,5 @@ def bandwidth_mb(row: Row) -> float | None:
 
 def repetitions(row: Row) -> int:
     """Count the timed executions of the op in all launches."""
-    timed = sum(one.count * (one.reps or 1) for one in row.launches if one.status == "ok")
+    timed = sum(launch.count * (launch.reps or 1) for launch in row.launches if launch.status == "ok")
     return timed or row.count

@@ -40,12 +40,12 @@ def suite_text(what: Export, printed: Printed) -> bytes:
     tests = [test for test in what.tests if test.name in printed.tests]
     tables: list[str] = []
     left_out: dict[str, None] = {}
-    for one in what.folders:
-        blocks, others = blocks_of(_without_references(one.rows), tests)
+    for folder in what.folders:
+        blocks, others = blocks_of(_without_references(folder.rows), tests)
         for block in blocks:
             said = [(row, printed.line(block, row) if row.status == "ok" else None) for row in block.rows]
             lines = [line for _, line in said if line is not None]
-            tables += [*_head(one, block, printed), *lines] if lines else []
+            tables += [*_head(folder, block, printed), *lines] if lines else []
             left_out |= dict.fromkeys(_why(row) for row, line in said if line is None)
         left_out |= dict.fromkeys(f"{row.op}: {printed.suite} prints no such test" for row in others)
     if not tables:
@@ -71,9 +71,9 @@ def _without_references(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.point not in references]
 
 
-def _head(one: ExportedFolder, block: Block, printed: Printed) -> Iterator[str]:
+def _head(folder: ExportedFolder, block: Block, printed: Printed) -> Iterator[str]:
     for line in printed.head(block):
-        yield line.replace(ORIGIN, f"{ORIGIN} {_origin(one, block)}", 1)
+        yield line.replace(ORIGIN, f"{ORIGIN} {_origin(folder, block)}", 1)
 
 
 def _why(row: Row) -> str:
@@ -82,13 +82,13 @@ def _why(row: Row) -> str:
     return f"{row.op}{size}, {row.mpi or 'no MPI'}, {counted(row.ranks, 'rank')}: {why}"
 
 
-def _origin(one: ExportedFolder, block: Block) -> str:
-    words = [*row_labels(block.rows).common.values(), *([one.name] if one.name else [])]
+def _origin(folder: ExportedFolder, block: Block) -> str:
+    words = [*row_labels(block.rows).common.values(), *([folder.name] if folder.name else [])]
     return visible(f"{__version__}, not by the suite itself: {', '.join(words)}")
 
 
 def _nothing(what: Export, suite: str, tests: Sequence[Theirs]) -> str:
-    where = " and ".join(f"'{one.folder}'" for one in what.folders)
+    where = " and ".join(f"'{folder.folder}'" for folder in what.folders)
     if any(test.has(row) for test in tests for row in what.rows):
         return f"no test case of {where} that {suite} prints has a number; 'steelyard show' says why"
     ops = list(dict.fromkeys(row.op for row in what.rows))

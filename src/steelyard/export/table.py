@@ -97,10 +97,10 @@ def case_table(folders: Sequence[ExportedFolder]) -> polars.DataFrame:
     """A row for each test case and MPI: the columns of results.csv, and one for each parameter that tells."""
     shown = set(_shown())
     lines = [
-        {"folder": visible(str(one.folder)), **_params(row, one.rows)}
+        {"folder": visible(str(folder.folder)), **_params(row, folder.rows)}
         | {with_unit(name): value for name, value in flat(row).items() if name in shown}
-        for one in folders
-        for row in one.rows
+        for folder in folders
+        for row in folder.rows
     ]
     return _frame(lines, {**case_columns(), **_param_types(lines)})
 
@@ -108,9 +108,9 @@ def case_table(folders: Sequence[ExportedFolder]) -> polars.DataFrame:
 def launch_table(folders: Sequence[ExportedFolder]) -> polars.DataFrame:
     """A row for each launch of a test case."""
     lines = [
-        _keys(one.folder, row, one.rows) | {with_unit(name): value for name, value in told.items()}
-        for one in folders
-        for row in one.rows
+        _keys(folder.folder, row, folder.rows) | {with_unit(name): value for name, value in told.items()}
+        for folder in folders
+        for row in folder.rows
         for told in map(msgspec.structs.asdict, row.launches)
     ]
     return _frame(lines, {**_key_columns(), **_param_types(lines), **launch_columns()})

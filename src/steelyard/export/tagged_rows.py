@@ -53,8 +53,8 @@ def tagged_rows(what: Export) -> tuple[TaggedRow, ...]:
     return tuple(one for folder in what.folders for one in _of_folder(folder, several))
 
 
-def _of_folder(one: ExportedFolder, several: bool) -> Iterator[TaggedRow]:
-    rows = [row for row in one.rows if row.status != "skipped"]
+def _of_folder(folder: ExportedFolder, several: bool) -> Iterator[TaggedRow]:
+    rows = [row for row in folder.rows if row.status != "skipped"]
     seen: Counter[tuple[tuple[str, str], ...]] = Counter()
     for row, facts in zip(rows, rows_facts(rows), strict=True):
         others = (fact for key, fact in facts.items() if key not in _OWN_TAGS)
@@ -66,7 +66,7 @@ def _of_folder(one: ExportedFolder, several: bool) -> Iterator[TaggedRow]:
             "threads": str(row.threads),
             "method": row.method,
             "case": ", ".join(fact.said for fact in others if fact.said and not fact.is_usual),
-            "folder": str(one.folder) if several else "",
+            "folder": str(folder.folder) if several else "",
         }
         tags = {name: visible(value) for name, value in tags.items() if value}
         seen[key := tuple(tags.items())] += 1
@@ -97,4 +97,4 @@ def numbers_of(row: Row) -> dict[str, float]:
 
 def began_ns(row: Row) -> int | None:
     """Find the begin of the first launch, ns since 1970; None where records do not have it."""
-    return min((one.began_unix_ns for one in row.launches if one.began_unix_ns), default=None)
+    return min((launch.began_unix_ns for launch in row.launches if launch.began_unix_ns), default=None)

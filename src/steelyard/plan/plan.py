@@ -229,7 +229,7 @@ def _listed(document: dict[str, Any]) -> dict[str, Any]:
     document = with_list(with_list(with_list(document, "mpi"), "shmem"), "include")
     measures = document.get("measure")
     if isinstance(measures, list):
-        document = document | {"measure": [with_list(one, "ops") for one in measures]}
+        document = document | {"measure": [with_list(measure, "ops") for measure in measures]}
     return document
 
 

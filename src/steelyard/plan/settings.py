@@ -95,7 +95,7 @@ def read_around(given: Mapping[str, Sequence[str] | None]) -> dict[str, tuple[st
     found = {name: tuple(words) for name, words in given.items() if words}
     if "files" in found:
         folders = (one for word in found["files"] for one in values_in(word, "--files"))
-        found["files"] = tuple(os.path.normpath(Path(one).expanduser().absolute()) for one in folders)
+        found["files"] = tuple(os.path.normpath(Path(folder).expanduser().absolute()) for folder in folders)
     try:
         check_modules(found.get("modules", ()))
         check_wrappers(found.get("wrapper", ()))

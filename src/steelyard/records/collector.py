@@ -99,9 +99,9 @@ class Collector:
                 self._syncs[record.index] = record
             case State():
                 self.states.append(record)
-            case Watch() if all(record.host != one.host for one in self.watches):
+            case Watch() if all(record.host != watch.host for watch in self.watches):
                 self.watches.append(record)
-            case Close() if all(record.rank != one.rank for one in self.closes):
+            case Close() if all(record.rank != close.rank for close in self.closes):
                 self.closes.append(record)
             case Watch() | Close():
                 self.damage.append(f"{where} is there twice")

@@ -94,8 +94,8 @@ def alone(campaign: CampaignFile, point: PlannedPoint, mpi: JobMpi | None) -> st
     measures = [one for one in plan.get("measure") or () if isinstance(one, dict)]
     planned = campaign.ops.get(point.op)
     is_sized = point.bytes > 0 or (planned is not None and planned.sized)
-    is_asked = any(one.get("method") for one in measures) or "method" in (plan.get("arms") or {})
-    engines = [one["engine"] for one in measures if one.get("engine")]
+    is_asked = any(measure.get("method") for measure in measures) or "method" in (plan.get("arms") or {})
+    engines = [measure["engine"] for measure in measures if measure.get("engine")]
     by_engine = plan.get("arms", {}).get("engine") if isinstance(plan.get("arms"), dict) else None
     params = {**point.params, **point.method_params, **point.rule_params}
     options: dict[str, Given] = {
@@ -108,7 +108,7 @@ def alone(campaign: CampaignFile, point: PlannedPoint, mpi: JobMpi | None) -> st
         "threads": str(point.threads) if point.threads > 1 else None,
         "thread_level": point.thread_level,
         "method": point.method if is_asked else None,
-        "rule": point.rule if any(one.get("rule") for one in measures) else None,
+        "rule": point.rule if any(measure.get("rule") for measure in measures) else None,
         "param": format_values(params).split(),
         "omp": [f"{name}={value}" for name, value in point.omp.items()],
         "arms": f"engine={','.join(map(str, by_engine))}" if by_engine else None,

@@ -101,7 +101,7 @@ def _of_launch(launch: Launch, _ranks: int) -> Iterator[str | None]:
 def _of_point(point: Point, ranks: int) -> Iterator[str | None]:
     yield _unless(point.ranks > 0, "it has no rank")
     if point.partners is not None:
-        yield _within("partners", [one for one in point.partners if one != -1], ranks)
+        yield _within("partners", [partner for partner in point.partners if partner != -1], ranks)
     if point.path is not None:
         yield _within("path", (point.path.late, point.path.observer), ranks)
     if point.report == "message":
@@ -150,12 +150,12 @@ def _of_reduced(reduced: Reduced, ranks: int) -> Iterator[str | None]:
         yield _unless(sides == (len(kept.ranks),) * 2, "a kept rank has no timestamp")
 
 
-def _of_told(told: RanksTold, ranks: int) -> Iterator[str | None]:
-    yield _within("kept", told.kept, ranks)
-    lengths = {len(told.kept), len(told.medians_ns), len(told.means_ns)}
+def _of_told(ranks_told: RanksTold, ranks: int) -> Iterator[str | None]:
+    yield _within("kept", ranks_told.kept, ranks)
+    lengths = {len(ranks_told.kept), len(ranks_told.medians_ns), len(ranks_told.means_ns)}
     yield _unless(len(lengths) == 1, "a kept rank has no median or no mean")
-    yield _unless(sum(count for _, count in told.sketch) == ranks, f"sketch is not of {ranks} ranks")
-    yield _unless(told.sketch_width > 1, "sketch_width is no width")
+    yield _unless(sum(count for _, count in ranks_told.sketch) == ranks, f"sketch is not of {ranks} ranks")
+    yield _unless(ranks_told.sketch_width > 1, "sketch_width is no width")
 
 
 def _of_phases(phases: Phases, ranks: int) -> Iterator[str | None]:

@@ -223,10 +223,10 @@ def read_job(path: Path, visit: Visit | None = None) -> JobFile:
             run = replace(run, obs=(), syncs=(), reduced=(), reduced_syncs=(), told=None)
         runs.append(run)
 
-    for one in lines:
-        if one.record is None:
-            collector.skip(one.number, one.fault, one.is_cut)
-        elif (run := collector.take(one.record, one.number, one.line)) is not None:
+    for line in lines:
+        if line.record is None:
+            collector.skip(line.number, line.fault, line.is_cut)
+        elif (run := collector.take(line.record, line.number, line.line)) is not None:
             close(run)
     for run in collector.unfinished():
         close(run)

@@ -24,8 +24,13 @@ _LAST = b"0"  # after all rows: it is not reached if anything before it is no wh
 def _text_type() -> type[Any]:
     """Make the type of `Obs` whose rows of timestamps stay text."""
     fields = [
-        (one.encode_name, list[Raw] if one.name in _STAMPS else one.type, one.default, one.default_factory)
-        for one in msgspec.structs.fields(Obs)
+        (
+            field.encode_name,
+            list[Raw] if field.name in _STAMPS else field.type,
+            field.default,
+            field.default_factory,
+        )
+        for field in msgspec.structs.fields(Obs)
     ]
     made: list[Any] = [
         (name, kind)
@@ -62,9 +67,9 @@ def _read_rows(rows: Sequence[Raw], count: int) -> list[memoryview]:
     anything else.
     """
     texts = [bytes(row) for row in rows]
-    if not all(one.startswith(b"[") and _values(one) == count for one in texts):
+    if not all(text.startswith(b"[") and _values(text) == count for text in texts):
         raise ValueError("a row of timestamps is a list of so many values")
-    inner = [one[1:-1] for one in texts]
+    inner = [text[1:-1] for text in texts]
     stamps = np.fromstring(
         b",".join([*inner, _LAST]), dtype=np.int64, sep=","
     )  # up to the first that is no whole number

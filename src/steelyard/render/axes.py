@@ -121,7 +121,7 @@ def shade(share: float, is_even: bool = True) -> str:
     stops = _VIRIDIS if is_even else _DARKER
     at = min(max(share, 0.0), 1.0) * (len(stops) - 1)
     first = min(int(at), len(stops) - 2)
-    a, b = (np.array([int(one[i : i + 2], 16) for i in (1, 3, 5)]) for one in stops[first : first + 2])
+    a, b = (np.array([int(stop[i : i + 2], 16) for i in (1, 3, 5)]) for stop in stops[first : first + 2])
     return "#" + "".join(f"{round(one):02x}" for one in a + (at - first) * (b - a))
 
 

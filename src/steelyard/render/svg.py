@@ -204,7 +204,7 @@ def _(mark: Dots, frame: _Frame) -> str:
 @_drawn.register
 def _(mark: Bars, frame: _Frame) -> str:
     ends = (frame.xs(mark.x0), frame.ys(mark.y0), frame.xs(mark.x1), frame.ys(mark.y1))
-    each = zip(*(one.tolist() for one in ends), strict=True)
+    each = zip(*(end.tolist() for end in ends), strict=True)
     path = "".join(f"M{_n(x0)} {_n(y0)}L{_n(x1)} {_n(y1)}" for x0, y0, x1, y1 in each)
     return f'<path d="{path}" fill="none" {_stroke(mark.colour, mark.width, mark.dash, mark.alpha)}/>'
 

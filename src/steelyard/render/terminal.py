@@ -123,8 +123,8 @@ def _spell(table: Table, encoding: str) -> Table:
     def said(texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(spell(" ".join(text.split()), encoding) for text in texts)
 
-    columns = (Column(spell(one.name, encoding), one.kind, one.strong) for one in table.columns)
-    lines = (Line(said(one.cells), one.tone) for one in table.lines)
+    columns = (Column(spell(column.name, encoding), column.kind, column.strong) for column in table.columns)
+    lines = (Line(said(line.cells), line.tone) for line in table.lines)
     title, explained = said((table.title, table.explained))
     return Table(title, explained, tuple(columns), tuple(lines), said(table.notes), table.grouped)
 
@@ -208,7 +208,7 @@ def _laid_out(table: Table, paper: Paper) -> Iterator[str]:
     headings = [_wrapped(one.name, width) for one, width in zip(body, widths, strict=True)]
     most = max(map(len, headings), default=0) if any(one.name for one in body) else 0
     for i in range(-most, 0):  # headings of fewer lines are aligned at the bottom
-        yield _beside([one[i] if -i <= len(one) else "" for one in headings], body, widths)
+        yield _beside([heading[i] if -i <= len(heading) else "" for heading in headings], body, widths)
     before: tuple[str, ...] = ()
     for line in table.lines:
         yield from _line(Line(_once(line.cells, before, table.grouped), line.tone), body, widths, paper)
@@ -328,7 +328,7 @@ def _piped(table: Table, paper: Paper) -> Iterator[str]:
     headings = ["_".join(one.name.split()) or NOTHING for one in body]
     lines = [_parted(line, len(body)) for line in table.lines]
     fields = [[_field(*one) for one in zip(cells, body, strict=False)] for cells, _ in lines]
-    whole = [headings, *(one for one in fields if len(one) == len(body))]
+    whole = [headings, *(field for field in fields if len(field) == len(body))]
     widths = [max(len(one[i]) for one in whole) for i in range(len(body))]
     if widths:
         widths[0] = max(widths[0], len(headings[0]) + len(MARK))

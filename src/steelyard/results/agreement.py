@@ -56,10 +56,10 @@ def _judged(cell: PointLaunch, wrong: Mapping[int, str]) -> PointLaunch:
 def _other_bits(answered: _Answered) -> Mapping[int, str]:
     """Find launches whose bits differ from those of most others with the same order of sums, by `id`."""
     wrong = {}
-    for own in _groups((_order(cell), (cell, answer)) for cell, answer in answered if answer.exact):
-        bits, count = Counter(answer.bits for _, answer in own).most_common(1)[0]
-        first = next(cell for cell, answer in own if answer.bits == bits)
-        for cell, answer in own:
+    for group in _groups((_order(cell), (cell, answer)) for cell, answer in answered if answer.exact):
+        bits, count = Counter(answer.bits for _, answer in group).most_common(1)[0]
+        first = next(cell for cell, answer in group if answer.bits == bits)
+        for cell, answer in group:
             if answer.bits != bits:
                 wrong[id(cell)] = (
                     f"wrong: the answer differs in its bits from that of {_others(count, first)}, although "
@@ -71,17 +71,17 @@ def _other_bits(answered: _Answered) -> Mapping[int, str]:
 def _far_off(answered: _Answered) -> Mapping[int, str]:
     """Find launches with a value that is further from the median of its problem than rounding explains."""
     wrong = {}
-    for own in _groups((_problem(cell), (cell, answer)) for cell, answer in answered):
-        for name in own[0][1].values:
-            told = [(cell, answer, answer.values.get(name)) for cell, answer in own]
+    for group in _groups((_problem(cell), (cell, answer)) for cell, answer in answered):
+        for name in group[0][1].values:
+            told = [(cell, answer, answer.values.get(name)) for cell, answer in group]
             values = [value for _, _, value in told if value is not None]
             middle = median(values) if values else 0.0
             for cell, answer, value in told:
                 if answer.alike is not None and _is_off(value, middle, answer.alike):
                     wrong[id(cell)] = (
                         f"wrong: {name} is {'no number' if value is None else f'{value:.14g}'}, "
-                        f"{middle:.14g} over {counted(len(own), 'run')} of the same problem; rounding gives "
-                        f"{answer.alike:g} of it"
+                        f"{middle:.14g} over {counted(len(group), 'run')} of the same problem; rounding "
+                        f"gives {answer.alike:g} of it"
                     )
     return wrong
 

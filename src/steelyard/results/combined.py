@@ -51,24 +51,26 @@ class Combined(Struct, frozen=True):
 
 def combine(launches: Sequence[PointLaunch], level: float, disturbed: bool = False) -> Combined:
     """Combine successful launches, at least one; `level` is the probability asked of intervals."""
-    blocks = tuple(block_interval(one.values, one.taken.tick, level) for one in launches)
-    samples = np.concatenate([one.values for one in launches])
-    tick = plain_median([one.taken.tick for one in launches])
+    blocks = tuple(block_interval(launch.values, launch.taken.tick, level) for launch in launches)
+    samples = np.concatenate([launch.values for launch in launches])
+    tick = plain_median([launch.taken.tick for launch in launches])
     point = launches[0].point
     probability = float(point.rule_params["q"]) if point and point.rule == "quantile" else None
     tails = (
         ()
         if probability is None
-        else tuple(block_interval(one.values, one.taken.tick, level, probability) for one in launches)
+        else tuple(
+            block_interval(launch.values, launch.taken.tick, level, probability) for launch in launches
+        )
     )
-    groups = groups_of([one.start for one in launches])
+    groups = groups_of([launch.start for launch in launches])
     estimate = with_tick(
-        over_launches([one.estimate for one in blocks], level, groups.values()), samples, tick
+        over_launches([block.estimate for block in blocks], level, groups.values()), samples, tick
     )
     modes = find_modes(
-        [one.values for one in launches],
-        [one.taken.tick for one in launches],
-        [one.estimate.value for one in blocks],
+        [launch.values for launch in launches],
+        [launch.taken.tick for launch in launches],
+        [block.estimate.value for block in blocks],
     )
     return Combined(
         launches=tuple(launches),

@@ -96,8 +96,8 @@ def core_noise(op: str, cells: Sequence[PointLaunch]) -> tuple[CoreNoise, ...]:
         seconds = float(took.sum()) / 1e9
         if op == "noise.selfish":
             counts = [series.counts for _, series in seen]
-            lengths = {name: int(sum(one[name][rank].sum() for one in counts)) for name in LENGTH_NAMES}
-            most = float(max(one["longest_ns"][rank].max() for one in counts))
+            lengths = {name: int(sum(count[name][rank].sum() for count in counts)) for name in LENGTH_NAMES}
+            most = float(max(count["longest_ns"][rank].max() for count in counts))
         else:
             lengths = lengths_of(gone, took)
             most = float(gone.max())

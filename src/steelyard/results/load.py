@@ -135,17 +135,17 @@ def _found(file: JobFile, run: PointRun) -> _Found:
     return _Found(run.index, rank, cell, file.path.name, kind)
 
 
-def _alike(found: Sequence[_Found], plan: PlannedPoint | None) -> tuple[PointLaunch, ...]:
+def _alike(runs: Sequence[_Found], plan: PlannedPoint | None) -> tuple[PointLaunch, ...]:
     """Leave out launches whose records are of another test case than the plan's or than most of them are."""
-    kinds = Counter(one.kind for one in found if one.kind is not None)
+    kinds = Counter(run.kind for run in runs if run.kind is not None)
     usual = max(kinds, key=lambda kind: kinds[kind], default=None)
     cells: list[PointLaunch] = []
-    for one in found:
-        cell, what = one.cell, None
-        if one.kind is not None and one.cell.point is not None:
-            what = plan_contradiction(one.cell.point, plan) if plan else None
-            what = what or ("" if one.kind == usual else "is not the same as in other launches")
-        cells.append(damaged_cell(cell, f"point {one.point} of {one.file} {what}") if what else cell)
+    for run in runs:
+        cell, what = run.cell, None
+        if run.kind is not None and run.cell.point is not None:
+            what = plan_contradiction(run.cell.point, plan) if plan else None
+            what = what or ("" if run.kind == usual else "is not the same as in other launches")
+        cells.append(damaged_cell(cell, f"point {run.point} of {run.file} {what}") if what else cell)
     return tuple(cells)
 
 
@@ -227,9 +227,9 @@ def damaged_cell(cell: PointLaunch, what: str) -> PointLaunch:
     )  # fmt: skip
 
 
-def is_damaged(one: PointLaunch | RowLaunch) -> bool:
+def is_damaged(launch: PointLaunch | RowLaunch) -> bool:
     """Is this launch left out because its records are damaged?"""
-    return one.status == "failed" and (one.why or "").startswith(DAMAGED)
+    return launch.status == "failed" and (launch.why or "").startswith(DAMAGED)
 
 
 def _between_ranks(errors: tuple[float, ...]) -> float:

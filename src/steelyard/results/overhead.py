@@ -65,23 +65,25 @@ def overhead(row: Row, reference: Row, level: float = 0.95) -> Estimate | None:
 
 def _pairs(row: Row, reference: Row) -> list[tuple[RowLaunch, RowLaunch]]:
     """Pair the values of both in each launch."""
-    others = {one.launch: one for one in reference.launches if one.median is not None}
+    others = {launch.launch: launch for launch in reference.launches if launch.median is not None}
     return [
-        (one, others[one.launch]) for one in row.launches if one.median is not None and one.launch in others
+        (launch, others[launch.launch])
+        for launch in row.launches
+        if launch.median is not None and launch.launch in others
     ]
 
 
-def _of_one_launch(one: RowLaunch, two: RowLaunch, level: float) -> Estimate:
+def _of_one_launch(launch: RowLaunch, two: RowLaunch, level: float) -> Estimate:
     """Compute the difference of two independent estimates, from their intervals.
 
     Each side is the root of the sum of squares of the sides that lead there (the method of variance estimates
     recovery: Zou and Donner, Statistics in Medicine 27, 2008). Infinite if one has no interval.
     """
-    value = (one.median or 0.0) - (two.median or 0.0)
-    ends = (one.ci_low, one.ci_high, two.ci_low, two.ci_high)
+    value = (launch.median or 0.0) - (two.median or 0.0)
+    ends = (launch.ci_low, launch.ci_high, two.ci_low, two.ci_high)
     low = high = math.inf
-    if one.median is not None and two.median is not None and None not in ends:
+    if launch.median is not None and two.median is not None and None not in ends:
         low1, high1, low2, high2 = (end or 0.0 for end in ends)
-        low = math.hypot(one.median - low1, high2 - two.median)
-        high = math.hypot(high1 - one.median, two.median - low2)
+        low = math.hypot(launch.median - low1, high2 - two.median)
+        high = math.hypot(high1 - launch.median, two.median - low2)
     return Estimate(value, value - low, value + high, level, 1, "two intervals")

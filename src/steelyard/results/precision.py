@@ -145,7 +145,7 @@ def best_seconds(measured: Measured, rows: Sequence[Row]) -> Mapping[int, float]
 
 
 def _pilot(row: Row, cells: Sequence[PointLaunch], seconds: float) -> _Pilot | None:
-    known = [one for one in row.launches if _error(one) is not None]
+    known = [launch for launch in row.launches if _error(launch) is not None]
     sampled = [_sampling_seconds(cell) for cell in cells if cell.status == "ok"]
     if len(known) < 2 or not sampled:
         return None
@@ -155,9 +155,9 @@ def _pilot(row: Row, cells: Sequence[PointLaunch], seconds: float) -> _Pilot | N
     return _Pilot(max(seconds - sampling, 0.0), sampling, inside, max(whole - inside, 0.0))
 
 
-def _error(one: RowLaunch) -> float | None:
+def _error(launch: RowLaunch) -> float | None:
     """Compute the standard error of a launch median inside its launch, relative; None if not known."""
-    half = half_of(one.median, one.ci_low, one.ci_high)
+    half = half_of(launch.median, launch.ci_low, launch.ci_high)
     return None if half is None else half / t_quantile(_LEVEL, _COARSE)
 
 

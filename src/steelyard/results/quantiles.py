@@ -47,10 +47,10 @@ def _at(row: Row, cells: Sequence[PointLaunch], probability: float) -> Row:
         for cell in cells
         if cell.values.size >= least
     }
-    launches = tuple(_launch_at(one, own) for one in row.launches)
-    values = [one.median for one in launches if one.median is not None]
+    launches = tuple(_launch_at(launch, own) for launch in row.launches)
+    values = [launch.median for launch in launches if launch.median is not None]
     value = middle(values) if values else None
-    few = [one.launch for one in row.launches if one.median is not None and one.launch not in own]
+    few = [launch.launch for launch in row.launches if launch.median is not None and launch.launch not in own]
     why, status = row.why, row.status
     if few:
         which = f"{plural('launch', len(few))} {', '.join(map(str, few))}" if values else "its launches"
@@ -63,6 +63,6 @@ def _at(row: Row, cells: Sequence[PointLaunch], probability: float) -> Row:
     )  # fmt: skip
 
 
-def _launch_at(one: RowLaunch, own: dict[int, float]) -> RowLaunch:
-    value = own.get(one.launch) if one.median is not None else None
-    return replace(one, median=value, time=value, ci_low=None, ci_high=None)
+def _launch_at(launch: RowLaunch, own: dict[int, float]) -> RowLaunch:
+    value = own.get(launch.launch) if launch.median is not None else None
+    return replace(launch, median=value, time=value, ci_low=None, ci_high=None)

@@ -64,14 +64,14 @@ def quantiles_among(medians: FloatArray) -> tuple[float, ...]:
     return tuple(float(ordered[index]) for index in at)
 
 
-def quantiles_of(told: RanksTold) -> tuple[float, ...]:
+def quantiles_of(ranks_told: RanksTold) -> tuple[float, ...]:
     """Compute `QUANTILES` of the ranks' own medians in ns, from their sketch; each is right to
     half a bucket.
     """
-    buckets = np.array([bucket for bucket, _ in told.sketch])
-    up_to = np.cumsum([ranks for _, ranks in told.sketch])
+    buckets = np.array([bucket for bucket, _ in ranks_told.sketch])
+    up_to = np.cumsum([ranks for _, ranks in ranks_told.sketch])
     at = [buckets[np.searchsorted(up_to, share * up_to[-1])] for share in QUANTILES]
-    return tuple(float(told.sketch_width ** (bucket + 0.5)) for bucket in at)
+    return tuple(float(ranks_told.sketch_width ** (bucket + 0.5)) for bucket in at)
 
 
 def _marked(count: int, indices: tuple[int, ...]) -> NDArray[np.bool_]:

@@ -126,7 +126,7 @@ def _of_call(row: Row, beside: _Beside) -> Iterator[_Bound]:
     is_one_way = math.isclose(moved_bytes(row), calls * row.bytes, rel_tol=1e-3)
     if not (set(_EPOCHS) <= set(row.params) and is_one_way and row.ranks == 2 and on_one_host(row)):
         return
-    copies = [one for one in beside.layers if one.layer == COPY and one.bytes == row.bytes]
+    copies = [layer for layer in beside.layers if layer.layer == COPY and layer.bytes == row.bytes]
     if copies and row.threads == 1 and row.bytes:
         yield _Bound(min(copies, key=lambda one: one.time or math.inf), calls)
 
@@ -135,8 +135,8 @@ def _of_collective(row: Row, beside: _Beside) -> Iterator[_Bound]:
     """Bound a collective by a message, and by the bytes in memory."""
     if row.role != COLLECTIVE or row.ranks < 2 or row.layer is not None:
         return
-    hops = [one for one in beside.layers if one.role == LATENCY and one.layer == stand_in(row)]
-    hops = [one for one in hops if (one.bytes == row.bytes if row.sized else one.bytes <= _FLAG)]
+    hops = [layer for layer in beside.layers if layer.role == LATENCY and layer.layer == stand_in(row)]
+    hops = [hop for hop in hops if (hop.bytes == row.bytes if row.sized else hop.bytes <= _FLAG)]
     if hops:
         yield _Bound(min(hops, key=lambda one: one.time or math.inf))
     if on_one_host(row) and moved_bytes(row):
@@ -158,7 +158,7 @@ def _of_file(row: Row, beside: _Beside) -> Iterator[_Bound]:
     The shared pointer names no pattern, so any counts for it.
     """
     op = row.get(Files).below
-    fitting = [one for one in beside.files if one.op == op and _is_same_file(one, row)]
+    fitting = [file for file in beside.files if file.op == op and _is_same_file(file, row)]
     if fitting:
         yield _Bound(min(fitting, key=lambda one: one.time or math.inf))
 
@@ -229,7 +229,7 @@ def shares_a_cpu(row: Row) -> bool:
     if row.placed is not None:
         return row.placed.kind == SAME_CPU
     cpus = (row.placement or "").split("|")
-    return len(set(cpus)) < len(cpus) and all(one.rpartition(":")[2].isdigit() for one in cpus)
+    return len(set(cpus)) < len(cpus) and all(cpu.rpartition(":")[2].isdigit() for cpu in cpus)
 
 
 def layers_below(rows: Sequence[Row]) -> list[Row]:

@@ -61,16 +61,16 @@ class RowLaunch(Struct, frozen=True, kw_only=True):
     ending: str | None = None
 
 
-def has_time(one: RowLaunch) -> bool:
+def has_time(launch: RowLaunch) -> bool:
     """Does a launch have a median from which a ratio can be made?"""
-    return one.median is not None and one.median > 0
+    return launch.median is not None and launch.median > 0
 
 
-def has_no_time(one: RowLaunch) -> bool:
+def has_no_time(launch: RowLaunch) -> bool:
     """Does a launch have a median of 0, or less after the timer's cost: a time below what its timer can
     measure?
     """
-    return one.median is not None and one.median <= 0
+    return launch.median is not None and launch.median <= 0
 
 
 def half_of(value: float | None, low: float | None, high: float | None) -> float | None:

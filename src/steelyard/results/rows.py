@@ -75,7 +75,7 @@ def _named(measured: Measured) -> frozenset[str]:
     """Find which of `method`, `rule` and `params` the plan names; none for a folder without a plan."""
     said = measured.campaign.plan.get("measure")
     measures = [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
-    axes = {axis for axis in ("method", "rule") if any(one.get(axis) for one in measures)}
+    axes = {axis for axis in ("method", "rule") if any(measure.get(axis) for measure in measures)}
     return frozenset({*axes, "params"} if measured.campaign.points else ())
 
 
@@ -131,39 +131,50 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedO
     return Row(**common, **_numbers(one, drift), launches=_launches(cells, one, drift))
 
 
-def _headline(seen: Point) -> str:
+def _headline(point: Point) -> str:
     """Choose the subject of its table; its time if nothing is counted for a rate."""
-    subjects = HEADLINES.get(seen.role or "", ())
-    counted = (one for one in subjects if (seen.moved_bytes if one == "bandwidth" else seen.work) > 0)
+    subjects = HEADLINES.get(point.role or "", ())
+    counted = (
+        subject for subject in subjects if (point.moved_bytes if subject == "bandwidth" else point.work) > 0
+    )
     return next(counted, "time")
 
 
-def _numbers(one: Combined, drift: list[float]) -> dict[str, Any]:
+def _numbers(combined: Combined, drift: list[float]) -> dict[str, Any]:
     """Compute the columns that need samples; `drift`: by how much each launch became slower or faster."""
-    facets = tuple(facet for kind in FACETS if (facet := kind.of(one)) is not None)
+    facets = tuple(facet for kind in FACETS if (facet := kind.of(combined)) is not None)
     slow = next((facet.slow_share for facet in facets if isinstance(facet, Samples)), None)
-    flags = _flags(one, slow, drift)
+    flags = _flags(combined, slow, drift)
     return {
-        "median": one.estimate.value,
-        "ci_low": finite(one.estimate.low),
-        "ci_high": finite(one.estimate.high),
-        "ci_level": one.estimate.level,
-        "widened": one.estimate.widened,
-        "alike_p": alike_p([blocks.estimate.value for blocks in one.blocks])
-        if len(one.launches) > 1
+        "median": combined.estimate.value,
+        "ci_low": finite(combined.estimate.low),
+        "ci_high": finite(combined.estimate.high),
+        "ci_level": combined.estimate.level,
+        "widened": combined.estimate.widened,
+        "alike_p": alike_p([blocks.estimate.value for blocks in combined.blocks])
+        if len(combined.launches) > 1
         else None,
-        "ci_of": "blocks" if len(one.launches) == 1 else "launches",
+        "ci_of": "blocks" if len(combined.launches) == 1 else "launches",
         "flag": flags[0],
         "flags": flags,
         "facets": facets,
     }
 
 
-def _launches(cells: tuple[PointLaunch, ...], one: Combined, drift: list[float]) -> tuple[RowLaunch, ...]:
+def _launches(
+    cells: tuple[PointLaunch, ...], combined: Combined, drift: list[float]
+) -> tuple[RowLaunch, ...]:
     """Make the lines of all launches, also of those without numbers."""
-    tails = one.tails or (None,) * len(one.launches)
-    times = one.modes[one.typical].by_launch if len(one.modes) > 1 else [b.estimate.value for b in one.blocks]
-    told = {id(cell): said for cell, *said in zip(one.launches, one.blocks, drift, times, tails, strict=True)}
+    tails = combined.tails or (None,) * len(combined.launches)
+    times = (
+        combined.modes[combined.typical].by_launch
+        if len(combined.modes) > 1
+        else [b.estimate.value for b in combined.blocks]
+    )
+    told = {
+        id(cell): said
+        for cell, *said in zip(combined.launches, combined.blocks, drift, times, tails, strict=True)
+    }
     return tuple(_launch(cell, *told.get(id(cell), (None, 0.0))) for cell in cells)
 
 
@@ -234,28 +245,30 @@ def _reasons(cells: list[PointLaunch], total: int) -> str:
     )
 
 
-def _flags(one: Combined, slow: float | None, drift: Sequence[float]) -> tuple[str, ...]:
+def _flags(combined: Combined, slow: float | None, drift: Sequence[float]) -> tuple[str, ...]:
     """List all flags that apply, the gravest first.
 
     UNSETTLED or TIME if the stop rule of any launch ended so; NOISY with several modes, or more than 5 % of
     the samples above 3 medians; DRIFT if most launches became slower or faster inside, by so much that it
     decides the time more than its interval says. SETTLED stands alone.
     """
-    ends = {cell.flag for cell in one.launches}
+    ends = {cell.flag for cell in combined.launches}
     flags: list[str] = [flag for flag in ("UNSETTLED", "TIME") if flag in ends]
-    if len(one.modes) > 1 or (slow is not None and slow > MOST_SLOW):
+    if len(combined.modes) > 1 or (slow is not None and slow > MOST_SLOW):
         flags.append("NOISY")
-    if _is_drifting(one, drift):
+    if _is_drifting(combined, drift):
         flags.append("DRIFT")
     return tuple(flags) or ("SETTLED",)
 
 
-def _is_drifting(one: Combined, drift: Sequence[float]) -> bool:
+def _is_drifting(combined: Combined, drift: Sequence[float]) -> bool:
     """Do most launches drift, and by more than the interval: is the middle of the way outside of it?"""
     drifting = [change for change in drift if change > 0]
     if 2 * len(drifting) <= len(drift):
         return False
-    half = max(one.estimate.high - one.estimate.value, one.estimate.value - one.estimate.low)
+    half = max(
+        combined.estimate.high - combined.estimate.value, combined.estimate.value - combined.estimate.low
+    )
     return not math.isfinite(half) or statistics.median(drifting) / 2 > half
 
 

@@ -28,7 +28,7 @@ class Scatters:
     def __init__(self, rows: Sequence[Row]) -> None:
         sums: defaultdict[Hashable, list[tuple[float, int]]] = defaultdict(list)
         for row in rows:
-            logs = [math.log(one.median or 1.0) for one in row.launches if has_time(one)]
+            logs = [math.log(launch.median or 1.0) for launch in row.launches if has_time(launch)]
             if len(logs) < _LEAST:
                 continue
             part = (float(np.var(logs, ddof=1)) * (len(logs) - 1), len(logs) - 1)

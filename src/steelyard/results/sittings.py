@@ -21,7 +21,7 @@ def groups_of(starts: Sequence[Launch | None]) -> Mapping[str, tuple[int, ...]]:
 
     A way with one group, or with as many as launches, is none.
     """
-    began = [one.start_unix_ns if one else 0 for one in starts]
+    began = [start.start_unix_ns if start else 0 for start in starts]
     ways = {"sittings": sittings_of(began), "host_sets": _hosts(starts)}
     return {name: labels for name, labels in ways.items() if 1 < len(set(labels)) < len(labels)}
 
@@ -43,6 +43,8 @@ def sittings_of(began_ns: Sequence[int]) -> tuple[int, ...]:
 
 def _hosts(starts: Sequence[Launch | None]) -> tuple[int, ...]:
     """Number the set of hosts of each launch."""
-    sets = [frozenset(place.host for place in one.places) if one else frozenset[str]() for one in starts]
+    sets = [
+        frozenset(place.host for place in start.places) if start else frozenset[str]() for start in starts
+    ]
     numbers = {hosts: number for number, hosts in enumerate(dict.fromkeys(sets))}
     return tuple(numbers[hosts] for hosts in sets)

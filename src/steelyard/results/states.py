@@ -102,10 +102,10 @@ def neighbours(file: JobFile) -> Iterator[tuple[Busy, tuple[int, ...]]]:
     places = file.launch.places if file.launch else ()
     for watch in file.watches:
         ranks = [(place.rank, cpu_set(place.cpus)) for place in places if place.host == watch.host]
-        for one in watch.processes:
-            disturbed = tuple(rank for rank, cpus in ranks if cpus & set(one.cpus))
-            if disturbed and _is_busy(one):
-                yield one, disturbed
+        for process in watch.processes:
+            disturbed = tuple(rank for rank, cpus in ranks if cpus & set(process.cpus))
+            if disturbed and _is_busy(process):
+                yield process, disturbed
 
 
 def beside(file: JobFile) -> Iterator[Busy]:
@@ -113,12 +113,12 @@ def beside(file: JobFile) -> Iterator[Busy]:
     near = {one.pid for one, _ in neighbours(file)}
     hosts = {place.host for place in (file.launch.places if file.launch else ())}
     for watch in (watch for watch in file.watches if watch.host in hosts):
-        yield from (one for one in watch.processes if one.pid not in near and _is_busy(one))
+        yield from (process for process in watch.processes if process.pid not in near and _is_busy(process))
 
 
-def _is_busy(one: Busy) -> bool:
-    share = one.cpu_ns / 1e9 / one.seconds if one.seconds > 0 else 0.0
-    return one.cpu_ns >= TICKS * TICK_NS and (share > BUSY or one.peak_share > BUSY_A_WHILE)
+def _is_busy(busy: Busy) -> bool:
+    share = busy.cpu_ns / 1e9 / busy.seconds if busy.seconds > 0 else 0.0
+    return busy.cpu_ns >= TICKS * TICK_NS and (share > BUSY or busy.peak_share > BUSY_A_WHILE)
 
 
 def unnamed(file: JobFile) -> Iterator[Shared]:
@@ -126,7 +126,7 @@ def unnamed(file: JobFile) -> Iterator[Shared]:
     for group in shared_by(file):
         named = any(
             watch.host == group.host
-            and any(_is_busy(one) and group.cpus & set(one.cpus) for one in watch.processes)
+            and any(_is_busy(process) and group.cpus & set(process.cpus) for process in watch.processes)
             for watch in file.watches
         )
         if not named and group.share > BUSY and group.others_ns > TICKS * TICK_NS * len(group.cpus):

@@ -140,7 +140,10 @@ def _diagnostic_lines(folder: Path) -> Iterator[str]:
     if len(failed) > _MOST_FAILED:
         yield f"and {len(failed) - _MOST_FAILED} more that failed or were skipped"
     yield from diagnostic_text(
-        [replace(one, evidence="") if one.name in _NAMING_OTHERS else one for one in results.diagnostics]
+        [
+            replace(diagnostic, evidence="") if diagnostic.name in _NAMING_OTHERS else diagnostic
+            for diagnostic in results.diagnostics
+        ]
     )
 
 

@@ -46,9 +46,9 @@ class Turns:
     ask: Callable[[Path, Iterable[str]], None]
 
 
-def suspects_of(night: Night, found: Checked) -> list[PlannedPoint]:
+def suspects_of(night: Night, checked: Checked) -> list[PlannedPoint]:
     """List the test cases of a night that are suspected."""
-    suspects = {one.point_b for one in found.points if one.suspected}
+    suspects = {one.point_b for one in checked.points if one.suspected}
     return [point for point in load(night.folder).campaign.points if point.point in suspects]
 
 
@@ -69,7 +69,7 @@ def measure_by_turns(
 
 
 def confirm(
-    turns: Turns, night: Night, points: Sequence[PlannedPoint], found: Checked, asked: Question
+    turns: Turns, night: Night, points: Sequence[PlannedPoint], checked: Checked, asked: Question
 ) -> Checked:
     """Measure the suspected `points` again, by turns with the baseline, and say what came of it."""
     folder, rows, factor = measure_by_turns(turns, night, points)
@@ -82,7 +82,7 @@ def confirm(
         key_of(row, ("mpi", factor)): row.point for row in night.rows if row.point in suspects
     }
     known = {tonight[keys[one.point_a]]: one for one in said.points if keys.get(one.point_a) in tonight}
-    return with_confirmed(found, said.promise, known)
+    return with_confirmed(checked, said.promise, known)
 
 
 def arms_of(baseline: str, night: Night) -> dict[str, tuple[str, ...]]:

@@ -40,11 +40,11 @@ class Needed(Struct, frozen=True):
 
     def of_plan(self, most: int) -> int:
         """Count the launches that all test cases have enough of, `most` at most."""
-        return min(max((one or most for one in self.launches), default=most), most)
+        return min(max((launch or most for launch in self.launches), default=most), most)
 
     def on_average(self, most: int) -> int:
         """Count the launches of a test case in the mean: those that have enough drop out."""
-        return round(mean(min(one or most, most) for one in self.launches))
+        return round(mean(min(launch or most, most) for launch in self.launches))
 
 
 def design_of(plan: Plan, points: Sequence[PlannedPoint]) -> Design:

@@ -114,7 +114,7 @@ class Leftovers:
 def remove_left(files: Collection[LeftFile]) -> list[Path]:
     """Remove those that are still there and that no process uses; return what was removed."""
     places = _places()
-    named = [one for one in files if _launch_file(one.path, places) == Path(one.path)]
+    named = [file for file in files if _launch_file(file.path, places) == Path(file.path)]
     there = [one for one in named if _identified(Path(one.path)) == one]
     used = _used_by(int(entry.name) for entry in Path("/proc").glob("[0-9]*")) if there else set()
     removed = []

@@ -283,7 +283,7 @@ def _full(wishes: Wishes) -> Iterable[_Cell]:
     sizes = wishes.sizes or _SIZES_FULL
     two_sizes = wishes.sizes or _SIZES_QUICK
     selectors = wishes.selectors or SELECTORS
-    some = [count for count in ranks if 16 <= count <= 64] or [one for one in ranks[:1] if one < _MANY]
+    some = [count for count in ranks if 16 <= count <= 64] or [rank for rank in ranks[:1] if rank < _MANY]
     machine = wishes.machine or flat_machine()
     yield from _each((*ranks, *(() if wishes.ranks else _UNEVEN_FULL)), selectors, machine, sizes)
     for count, barrier in itertools.product(some, BARRIERS):

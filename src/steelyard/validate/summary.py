@@ -104,16 +104,16 @@ def bias_table(rows: Sequence[Comparison]) -> Table:
         table.add_column(column, no_wrap=True)
     for column in ("rows", "min %", "median %", "max %", "inside stated", "worst stated"):
         table.add_column(column, justify="right", no_wrap=True)
-    for one in biases(rows):
+    for biase in biases(rows):
         table.add_row(
-            one.method,
-            "yes" if one.noise else "no",
-            "asymmetric" if one.asymmetric else "symmetric",
-            one.ranks_per_host,
-            str(one.rows),
-            *(f"{value:+.2f}" for value in (one.min_pct, one.median_pct, one.max_pct)),
-            f"{100 * one.inside_share:.0f} %",
-            f"{one.worst_stated_pct:.2g} %, {one.worst_stated_ns:.3g} ns",
+            biase.method,
+            "yes" if biase.noise else "no",
+            "asymmetric" if biase.asymmetric else "symmetric",
+            biase.ranks_per_host,
+            str(biase.rows),
+            *(f"{value:+.2f}" for value in (biase.min_pct, biase.median_pct, biase.max_pct)),
+            f"{100 * biase.inside_share:.0f} %",
+            f"{biase.worst_stated_pct:.2g} %, {biase.worst_stated_ns:.3g} ns",
         )
     return table
 
@@ -136,18 +136,18 @@ def claim_table(verdicts: Sequence[Verdict]) -> Table:
     table.add_column("what", overflow="fold")
     table.add_column("where", no_wrap=True)
     words = {True: Text("holds", "green"), False: Text("FAILS", "bold red"), None: Text("-", "dim")}
-    for one in verdicts:
-        table.add_row(words[one.holds], one.name, one.sentence, one.evidence)
+    for verdict in verdicts:
+        table.add_row(words[verdict.holds], verdict.name, verdict.sentence, verdict.evidence)
     return table
 
 
 def failing_lines(verdicts: Sequence[Verdict]) -> list[str]:
     """List the rows that a claim fails on, the worst first, limited for a terminal."""
     lines = []
-    for one in verdicts:
-        lines += [f"{one.name}: {row_words(row)}" for row in one.failing[:_SHOWN_FAILING]]
-        if len(one.failing) > _SHOWN_FAILING:
-            lines.append(f"{one.name}: and {len(one.failing) - _SHOWN_FAILING} more rows")
+    for verdict in verdicts:
+        lines += [f"{verdict.name}: {row_words(row)}" for row in verdict.failing[:_SHOWN_FAILING]]
+        if len(verdict.failing) > _SHOWN_FAILING:
+            lines.append(f"{verdict.name}: and {len(verdict.failing) - _SHOWN_FAILING} more rows")
     return lines
 
 

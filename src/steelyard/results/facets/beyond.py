@@ -27,6 +27,6 @@ class Beyond(Facet, frozen=True, kw_only=True):
         return None if any(end is not None and end <= 0 for end in ends) else self.corrected
 
     @classmethod
-    def of(cls, one: Combined) -> Beyond | None:  # noqa: ARG003
+    def of(cls, combined: Combined) -> Beyond | None:  # noqa: ARG003
         """None: it needs two rows, see `overhead.with_overheads`."""
         return None

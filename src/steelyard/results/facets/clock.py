@@ -23,14 +23,14 @@ class Timer(Facet, frozen=True, kw_only=True):
     core_by: str | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> Timer:
+    def of(cls, combined: Combined) -> Timer:
         """Each row has one."""
-        starts = [launch.start for launch in one.launches if launch.start is not None]
+        starts = [launch.start for launch in combined.launches if launch.start is not None]
         cores = [start.core for start in starts if start.core is not None and start.core.hz]
         ways = {core.by for core in cores}
         return cls(
-            overhead=mean([launch.taken.overhead for launch in one.launches]),
-            clock_tick=one.tick,
+            overhead=mean([launch.taken.overhead for launch in combined.launches]),
+            clock_tick=combined.tick,
             tsc_hz=middle([start.clock.hz for start in starts if start.clock.hz is not None]),
             core_hz=middle([core.hz for core in cores if core.hz is not None]),
             core_by=ways.pop() if len(ways) == 1 else None,
@@ -50,13 +50,13 @@ class ClockError(Facet, frozen=True, kw_only=True):
     error_ns: float | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> ClockError | None:
+    def of(cls, combined: Combined) -> ClockError | None:
         """None if no clocks were synchronised."""
-        errors = [launch.clock_error for launch in one.launches if launch.clock_error is not None]
-        bounds = [launch.clock_bound for launch in one.launches if launch.clock_bound is not None]
+        errors = [launch.clock_error for launch in combined.launches if launch.clock_error is not None]
+        bounds = [launch.clock_bound for launch in combined.launches if launch.clock_bound is not None]
         if not errors and not bounds:
             return None
-        estimate = one.estimate
+        estimate = combined.estimate
         side = max(estimate.high - estimate.value, estimate.value - estimate.low)
         return cls(
             clock_error_ns=max(errors, default=None),

@@ -31,19 +31,19 @@ class Fairness(Facet, frozen=True, kw_only=True):
     half_done: float | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> Fairness | None:
+    def of(cls, combined: Combined) -> Fairness | None:
         """None for one thread, and if threads did not note their end."""
-        point = one.launches[0].point
+        point = combined.launches[0].point
         if point is None or point.threads < 2:
             return None
-        told = [share for launch in one.launches if (share := _shares(launch.phases)) is not None]
+        told = [share for launch in combined.launches if (share := _shares(launch.phases)) is not None]
         if not told:
             return None
         first, half = ([share[i] for share in told] for i in (0, 1))
         middle = float(np.median(half))
         if len(told) < 2:
             return cls(fairness=first[0], half_done=middle)
-        found = launch_interval(first, one.level, logs=False)
+        found = launch_interval(first, combined.level, logs=False)
         return cls(
             fairness=found.value,
             fairness_low=max(0.0, found.low),
@@ -83,24 +83,24 @@ class ThreadTimes(Facet, frozen=True, kw_only=True):
     thread_scatter_high: float | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> ThreadTimes | None:
+    def of(cls, combined: Combined) -> ThreadTimes | None:
         """None for one thread, and if threads noted nothing."""
-        point = one.launches[0].point
+        point = combined.launches[0].point
         if point is None or point.threads < 2:
             return None
-        times = [_own_times(launch.lanes) / point.parts for launch in one.launches if launch.lanes]
-        whole = [rank for rank in range(point.ranks) if times and all(own[rank].min() > 0 for own in times)]
+        times = [_own_times(launch.lanes) / point.parts for launch in combined.launches if launch.lanes]
+        whole = [rank for rank in range(point.ranks) if times and all(time[rank].min() > 0 for time in times)]
         if not whole:
             return None
-        rank = max(whole, key=lambda rank: float(np.median([_scatter(own[rank]) for own in times])))
-        ratios = [float(own[rank].max() / own[rank].min()) for own in times]
-        scatters = [_scatter(own[rank]) for own in times]
-        medians = np.median([own[rank] for own in times], axis=0)
+        rank = max(whole, key=lambda rank: float(np.median([_scatter(time[rank]) for time in times])))
+        ratios = [float(time[rank].max() / time[rank].min()) for time in times]
+        scatters = [_scatter(time[rank]) for time in times]
+        medians = np.median([time[rank] for time in times], axis=0)
         found = cls(thread_times=tuple(medians.tolist()), thread_ratio=ratios[0], thread_scatter=scatters[0])
         if len(times) < 2:
             return found
-        ratio = launch_interval(ratios, one.level, logs=False)
-        scatter = launch_interval(scatters, one.level, logs=False)
+        ratio = launch_interval(ratios, combined.level, logs=False)
+        scatter = launch_interval(scatters, combined.level, logs=False)
         return replace(
             found,
             thread_ratio=ratio.value,

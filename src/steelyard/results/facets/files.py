@@ -25,18 +25,20 @@ class Files(Facet, frozen=True, kw_only=True):
     below: str | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> Files | None:
+    def of(cls, combined: Combined) -> Files | None:
         """None for an op without files."""
-        told = [launch.files for launch in one.launches if launch.files is not None]
+        told = [launch.files for launch in combined.launches if launch.files is not None]
         if not told:
             return None
-        shares = [share for launch in one.launches if (share := _from_storage(launch)) is not None]
+        shares = [share for launch in combined.launches if (share := _from_storage(launch)) is not None]
         return cls(
             file_system=told[0].type,
             mount_options=told[0].options,
             free_bytes=min((one.free_bytes for one in told if one.free_bytes is not None), default=None),
             from_storage=middle(shares),
-            below=next((launch.point.below for launch in one.launches if launch.point is not None), None),
+            below=next(
+                (launch.point.below for launch in combined.launches if launch.point is not None), None
+            ),
         )
 
 

@@ -15,11 +15,11 @@ class Inside(Facet, frozen=True, kw_only=True):
     phases: RowPhases | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> Inside | None:
+    def of(cls, combined: Combined) -> Inside | None:
         """None for an op without phases."""
-        point = one.launches[0].point
+        point = combined.launches[0].point
         found = summarise(
-            [chunk for launch in one.launches for chunk in launch.phases], point.reps if point else 1
+            [chunk for launch in combined.launches for chunk in launch.phases], point.reps if point else 1
         )
         return cls(phases=found) if found else None
 
@@ -31,9 +31,9 @@ class Answered(Facet, frozen=True, kw_only=True):
     answer_bits: str | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> Answered | None:
+    def of(cls, combined: Combined) -> Answered | None:
         """None for an op without an answer."""
-        told = [launch.answer for launch in one.launches if launch.answer is not None]
+        told = [launch.answer for launch in combined.launches if launch.answer is not None]
         if not told:
             return None
         bits = {answer.bits for answer in told}
@@ -50,9 +50,9 @@ class LibraryHints(Facet, frozen=True, kw_only=True):
     window_model: str | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> LibraryHints | None:
+    def of(cls, combined: Combined) -> LibraryHints | None:
         """None if it said nothing."""
-        first = one.launches[0]
+        first = combined.launches[0]
         told = first.hint is not None or first.window_model is not None
         return cls(hint=first.hint, window_model=first.window_model) if told else None
 
@@ -63,8 +63,8 @@ class Cores(Facet, frozen=True, kw_only=True):
     cores: tuple[CoreNoise, ...] = ()
 
     @classmethod
-    def of(cls, one: Combined) -> Cores | None:
+    def of(cls, combined: Combined) -> Cores | None:
         """None for other families."""
-        point = one.launches[0].point
-        found = core_noise(point.op, one.launches) if point else ()
+        point = combined.launches[0].point
+        found = core_noise(point.op, combined.launches) if point else ()
         return cls(cores=found) if found else None

@@ -22,9 +22,9 @@ class Limits(Facet, frozen=True, kw_only=True):
     limits: dict[str, float] = msgspec.field(default_factory=dict)
 
     @classmethod
-    def of(cls, one: Combined) -> Limits | None:
+    def of(cls, combined: Combined) -> Limits | None:
         """None for all but ping-pong, and for libraries that say nothing."""
-        first = one.launches[0]
+        first = combined.launches[0]
         is_pingpong = first.point is not None and (first.point.layer, first.point.role) == (MPI, LATENCY)
         if not is_pingpong or first.start is None or first.start.mpi is None:
             return None

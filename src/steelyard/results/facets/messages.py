@@ -33,9 +33,9 @@ class Messages(Facet, frozen=True, kw_only=True):
     pairs: tuple[RowPair, ...] = ()
 
     @classmethod
-    def of(cls, one: Combined) -> Messages | None:
+    def of(cls, combined: Combined) -> Messages | None:
         """None if single messages are not timed."""
-        ways, pairs = _ways(one.launches), _pairs(one.launches)
+        ways, pairs = _ways(combined.launches), _pairs(combined.launches)
         return cls(ways=ways, pairs=pairs) if ways or pairs else None
 
 
@@ -49,15 +49,15 @@ class Progress(Facet, frozen=True, kw_only=True):
     early_high: float | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> Progress | None:
+    def of(cls, combined: Combined) -> Progress | None:
         """None if no target was outside MPI, and if no call began while it was."""
-        counted = [launch.taken.counted for launch in one.launches if launch.taken.counted.get("begun")]
+        counted = [launch.taken.counted for launch in combined.launches if launch.taken.counted.get("begun")]
         if not counted or "early" not in counted[0]:
             return None
         shares = [each["early"] / each["begun"] for each in counted]
         if len(shares) < 2:
             return cls(early=shares[0])
-        found = launch_interval(shares, one.level, logs=False)
+        found = launch_interval(shares, combined.level, logs=False)
         return cls(early=found.value, early_low=max(0.0, found.low), early_high=min(1.0, found.high))
 
 
@@ -65,7 +65,7 @@ def _pairs(launches: Sequence[PointLaunch]) -> tuple[RowPair, ...]:
     point = launches[0].point
     if point is None or point.partners is None:
         return ()
-    each = np.array([np.median(one.values.reshape(-1, one.taken.pairs), axis=0) for one in launches])
+    each = np.array([np.median(launch.values.reshape(-1, launch.taken.pairs), axis=0) for launch in launches])
     return tuple(
         RowPair(*pair, float(np.median(medians)), tuple(medians.tolist()))
         for pair, medians in zip(pairs_of(point), each.T, strict=True)
@@ -76,7 +76,9 @@ def _ways(launches: Sequence[PointLaunch]) -> tuple[float, float] | None:
     point = launches[0].point
     if point is None or point.report != "message" or point.partners is not None:
         return None
-    each = [[np.median(one.values[way::2]) for way in (0, 1)] for one in launches if one.values.size > 1]
+    each = [
+        [np.median(launch.values[way::2]) for way in (0, 1)] for launch in launches if launch.values.size > 1
+    ]
     if not each:
         return None
     there, back = np.median(each, axis=0).tolist()

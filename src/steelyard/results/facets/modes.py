@@ -49,17 +49,17 @@ class Modes(Facet, frozen=True, kw_only=True):
     canary_ratio: Interval | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> Modes:
+    def of(cls, combined: Combined) -> Modes:
         """Each row has them."""
-        looks = [launch.taken.looks for launch in one.launches]
-        blamed = blame(one.modes, looks, one.disturbed)
+        looks = [launch.taken.looks for launch in combined.launches]
+        blamed = blame(combined.modes, looks, combined.disturbed)
         seen = see([look for each in looks for look in each])
         return cls(
             modes=tuple(
-                _row_mode(mode, value, saw, one.level)
-                for mode, value, saw in zip(one.modes, one.values, blamed.seen, strict=True)
+                _row_mode(mode, value, saw, combined.level)
+                for mode, value, saw in zip(combined.modes, combined.values, blamed.seen, strict=True)
             ),
-            typical_mode=one.typical,
+            typical_mode=combined.typical,
             canary_ns=seen.canary,
             noise=seen.noise,
             blame=blamed.layer,
@@ -79,5 +79,5 @@ def _row_mode(mode: Mode, value: Estimate, saw: LooksSaw, level: float) -> RowMo
         high=finite(value.high),
         share_low=share_low,
         share_high=share_high,
-        launches=sum(one > 0 for one in mode.shares),
+        launches=sum(share > 0 for share in mode.shares),
     )

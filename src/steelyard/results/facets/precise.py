@@ -19,6 +19,6 @@ class Precise(Facet, frozen=True, kw_only=True):
     precision_seconds: float | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> Precise | None:  # noqa: ARG003
+    def of(cls, combined: Combined) -> Precise | None:  # noqa: ARG003
         """None: the plan asks for it, see `precision.with_precision`."""
         return None

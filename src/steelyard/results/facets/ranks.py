@@ -33,10 +33,10 @@ class Ranks(Facet, frozen=True, kw_only=True):
     yields_per_op: float | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> Ranks | None:
+    def of(cls, combined: Combined) -> Ranks | None:
         """None if single ranks are not known."""
-        rank, share = _slowest(one.launches)
-        own = _own(one.launches)
+        rank, share = _slowest(combined.launches)
+        own = _own(combined.launches)
         least, mean, most = own.means or (0.0, 0.0, 0.0)
         found = cls(
             rank_medians=own.medians,
@@ -46,7 +46,7 @@ class Ranks(Facet, frozen=True, kw_only=True):
             imb={"t_min": least, "t_max": most, "t_avg": mean} if own.means else {},
             slowest_rank=rank,
             slowest_share=share,
-            yields_per_op=_yields(one.launches),
+            yields_per_op=_yields(combined.launches),
         )
         return found if found != cls() else None
 
@@ -65,11 +65,11 @@ def _own(launches: Sequence[PointLaunch]) -> _Own:
     point, first = launches[0].point, launches[0].taken
     if point is None or point.report == "message" or point.parts > 1 or point.path or point.low_reps > 1:
         return _Own()
-    if first.ranks < 2 or any(one.taken.kept != first.kept for one in launches):
+    if first.ranks < 2 or any(launch.taken.kept != first.kept for launch in launches):
         return _Own()
-    extents = [one.taken.mean_extent for one in launches if one.taken.mean_extent is not None]
-    quantiles = [one.taken.rank_quantiles for one in launches if one.taken.rank_quantiles]
-    medians = np.median([one.taken.rank_medians for one in launches], axis=0)
+    extents = [launch.taken.mean_extent for launch in launches if launch.taken.mean_extent is not None]
+    quantiles = [launch.taken.rank_quantiles for launch in launches if launch.taken.rank_quantiles]
+    medians = np.median([launch.taken.rank_medians for launch in launches], axis=0)
     return _Own(
         medians=tuple(medians.tolist()),
         means=tuple(np.median(extents, axis=0).tolist()) if extents else (),
@@ -89,7 +89,7 @@ def _slowest(launches: Sequence[PointLaunch]) -> tuple[int | None, float | None]
     ):
         return None, None
     counts = [launch.taken.slowest for launch in launches]
-    shares = np.mean([one / one.sum() for one in counts], axis=0)
+    shares = np.mean([count / count.sum() for count in counts], axis=0)
     return int(np.argmax(shares)), float(shares.max())
 
 

@@ -22,9 +22,9 @@ class Rate(Facet, frozen=True, kw_only=True):
     mops_high: float | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> Rate | None:
+    def of(cls, combined: Combined) -> Rate | None:
         """None if it moves and counts nothing."""
-        point, estimate = one.launches[0].point, one.estimate
+        point, estimate = combined.launches[0].point, combined.estimate
         if point is None or not (point.moved_bytes or point.work):
             return None
         return cls(

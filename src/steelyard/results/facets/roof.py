@@ -21,6 +21,6 @@ class Roof(Facet, frozen=True, kw_only=True):
     no_roof: str | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> Roof | None:  # noqa: ARG003
+    def of(cls, combined: Combined) -> Roof | None:  # noqa: ARG003
         """None: it needs two rows, see `roofs.with_roofs`."""
         return None

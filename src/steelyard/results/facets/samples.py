@@ -38,22 +38,22 @@ class Samples(Facet, frozen=True, kw_only=True):
     slow_share: float | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> Samples:
+    def of(cls, combined: Combined) -> Samples:
         """Each row has them."""
-        series = [launch.values for launch in one.launches]
-        own = np.array([quantile(launch.values, _TOLD, launch.taken.tick) for launch in one.launches])
+        series = [launch.values for launch in combined.launches]
+        own = np.array([quantile(launch.values, _TOLD, launch.taken.tick) for launch in combined.launches])
         p5, p90, p95, p99 = row_middles(own.T).tolist()
-        low, high = _p99_interval(one)
-        value = one.estimate.value
+        low, high = _p99_interval(combined)
+        value = combined.estimate.value
         return cls(
-            min=float(one.samples.min()),
+            min=float(combined.samples.min()),
             p5=p5,
             p90=p90,
             p95=p95,
             p99=p99,
             p99_low=low,
             p99_high=high,
-            max=float(one.samples.max()),
+            max=float(combined.samples.max()),
             mean=mean([mean(values) for values in series]),
             slow_share=mean([np.count_nonzero(values > SLOW * value) / values.size for values in series])
             if value > 0
@@ -66,15 +66,16 @@ def least_samples(probability: float) -> int:
     return math.ceil(LEAST_BEYOND / min(probability, 1 - probability) * (1 - 1e-9))
 
 
-def _p99_interval(one: Combined) -> tuple[float | None, float | None]:
+def _p99_interval(combined: Combined) -> tuple[float | None, float | None]:
     """Compute the interval of the launches' own 99 % quantiles."""
-    if any(launch.values.size < least_samples(0.99) for launch in one.launches):
+    if any(launch.values.size < least_samples(0.99) for launch in combined.launches):
         return None, None
     own = [
-        block_interval(launch.values, launch.taken.tick, one.level, 0.99).estimate for launch in one.launches
+        block_interval(launch.values, launch.taken.tick, combined.level, 0.99).estimate
+        for launch in combined.launches
     ]
-    over = over_launches(own, one.level, one.groups.values())
-    over = with_tick(over, np.array([each.value for each in own]), one.tick)
+    over = over_launches(own, combined.level, combined.groups.values())
+    over = with_tick(over, np.array([each.value for each in own]), combined.tick)
     low, high = finite(over.low), finite(over.high)
     return (low, high) if low is not None and high is not None else (None, None)
 
@@ -91,13 +92,15 @@ class RuleQuantile(Facet, frozen=True, kw_only=True):
     quantile_high: float | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> RuleQuantile | None:
+    def of(cls, combined: Combined) -> RuleQuantile | None:
         """None if the rule was about no quantile."""
-        if one.probability is None:
+        if combined.probability is None:
             return None
-        estimate = over_launches([tail.estimate for tail in one.tails], one.level, one.groups.values())
+        estimate = over_launches(
+            [tail.estimate for tail in combined.tails], combined.level, combined.groups.values()
+        )
         return cls(
-            quantile=one.probability,
+            quantile=combined.probability,
             quantile_value=estimate.value,
             quantile_low=finite(estimate.low),
             quantile_high=finite(estimate.high),

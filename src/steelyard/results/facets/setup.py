@@ -18,9 +18,9 @@ class Setup(Facet, frozen=True, kw_only=True):
     sched_yield: str | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> Setup | None:
+    def of(cls, combined: Combined) -> Setup | None:
         """None if no launch says anything."""
-        starts = [launch.start for launch in one.launches if launch.start is not None]
+        starts = [launch.start for launch in combined.launches if launch.start is not None]
         found = cls(
             clock=_all(start.clock.name for start in starts),
             sched_yield=_all(start.yield_ for start in starts),

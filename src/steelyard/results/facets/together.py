@@ -17,7 +17,7 @@ class Together(Facet, frozen=True, kw_only=True):
     host_sets: int | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> Together | None:
+    def of(cls, combined: Combined) -> Together | None:
         """None if all launches belong together alike."""
-        counts = {name: len(set(labels)) for name, labels in one.groups.items()}
+        counts = {name: len(set(labels)) for name, labels in combined.groups.items()}
         return cls(**counts) if counts else None

@@ -24,9 +24,9 @@ class Watched(Facet, frozen=True, kw_only=True):
     path: RowPath | None = None
 
     @classmethod
-    def of(cls, one: Combined) -> Watched | None:
+    def of(cls, combined: Combined) -> Watched | None:
         """None for other methods."""
-        point = one.launches[0].point
+        point = combined.launches[0].point
         if point is None or point.path is None:
             return None
         path = point.path

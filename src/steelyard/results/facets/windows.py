@@ -38,9 +38,9 @@ class Windows(Facet, frozen=True, kw_only=True):
     spun: tuple[RowSpun, ...] = ()
 
     @classmethod
-    def of(cls, one: Combined) -> Windows | None:
+    def of(cls, combined: Combined) -> Windows | None:
         """None for methods that have none of these."""
-        taken = [launch.taken for launch in one.launches]
+        taken = [launch.taken for launch in combined.launches]
         widths = [width for each in taken for width in each.windows]
         found = cls(
             low_ns=middle([plain_median(each.low) for each in taken if each.low is not None]),
@@ -48,7 +48,7 @@ class Windows(Facet, frozen=True, kw_only=True):
             imbalance_ns=middle([each.imbalance for each in taken if each.imbalance is not None]),
             finishes_ns=_finishes(taken),
             window_ns=(widths[0], max(widths)) if widths else None,
-            spun=_spun(one.launches),
+            spun=_spun(combined.launches),
         )
         return found if found != cls() else None
 

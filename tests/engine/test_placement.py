@@ -195,7 +195,7 @@ def test_the_engine_binds_and_the_launcher_does_not(
     assert shared.argv_prefix[:-1] == over.argv_prefix[:-1]
     assert shared.environment == over.environment
     assert shared.preset == "shared-cpus"
-    assert "2 ranks and threads share CPU 1: times include waiting" in shared.notes[0]
+    assert "2 ranks share CPU 1: times include waiting" in shared.notes[0]
 
 
 @pytest.mark.parametrize(

@@ -140,6 +140,17 @@ def test_where_every_number_is_uncertain_the_interval_is_the_answer() -> None:
     assert second == "2 of 2 test cases are uncertain by more than 25 %."
 
 
+def test_an_interval_beyond_ten_times_the_value_is_no_answer() -> None:
+    """Two launches may leave one from nothing to the age of the universe."""
+    first, _ = said([pingpong(8, 204, 1e28)]).splitlines()
+    assert first == (
+        "mpi.pingpong 8 B on 2 ranks of openmpi-4.1.4: launches are too few, or differ too much, to tell its "
+        "time."
+    )
+    narrower = said([pingpong(8, 204, 1e28), pingpong(64, 300, 0.5)])
+    assert "mpi.pingpong 64 B" in narrower
+
+
 def test_arms_have_their_verdicts() -> None:
     points = [
         CaseVerdict(

@@ -116,7 +116,7 @@ def test_more_ranks_than_cores_only_when_asked_for(
     assert launch.argv_prefix == ("/usr/bin/mpiexec", *argv, "-n", "5")
     assert launch.environment == environment
     assert launch.preset == "oversubscribed"
-    assert "5 ranks and threads share 4 cores" in launch.notes[0]
+    assert "5 ranks share 4 cores" in launch.notes[0]
 
 
 def test_threads_count_too() -> None:

@@ -121,9 +121,16 @@ class _Fit(msgspec.Struct, frozen=True):
         if self.shares:
             cpus = cpu_words(self.placement.cpus if self.placement else ())
             where = f"{len(self.cores)} cores" if self.over else f"CPU {cpus}"
-            yield f"{self.lanes} ranks and threads share {where}: times include waiting for the CPU"
+            yield f"{_team_words(self.ranks, self.threads)} share {where}: times include waiting for the CPU"
             if yield_mode == "none":
                 yield "with yield=none a waiting rank keeps its core until the kernel takes it away"
+
+
+def _team_words(ranks: int, threads: int) -> str:
+    """`4 ranks`, `2 threads`, `2 ranks of 2 threads`."""
+    if ranks == 1:
+        return counted(threads, "thread")
+    return f"{ranks} ranks" if threads == 1 else f"{ranks} ranks of {threads} threads"
 
 
 def _fit(machine: Machine, request: LaunchRequest) -> _Fit:
@@ -134,7 +141,7 @@ def _fit(machine: Machine, request: LaunchRequest) -> _Fit:
     check_cpus(placed, machine.cpus, machine.online, placement.text if placement else "")
     over = not placed and ranks * threads > len(machine.cores)
     if over and not request.oversubscribe:
-        wanted = f"{ranks} ranks" if threads == 1 else f"{counted(ranks, 'rank')} of {threads} threads"
+        wanted = _team_words(ranks, threads)
         raise InputError(
             f"{wanted} are more than the {len(machine.cores)} cores that this process may use; "
             "ask for fewer, or add --oversubscribe to let them share"

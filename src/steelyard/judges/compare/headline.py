@@ -36,7 +36,7 @@ from steelyard.rows.op_facts import (
     place_of,
 )
 from steelyard.rows.ratios import rival_ratios
-from steelyard.rows.rivals import ratio_words
+from steelyard.rows.rivals import MOST, ratio_words
 from steelyard.rows.row_words import NOISY
 from steelyard.rows.words import row_name, why_words
 
@@ -237,7 +237,7 @@ def _outcomes(rows: Sequence[Row], told: bool) -> Iterator[str]:
         parts.append(f"{to_come} of {cases} {verb} not measured yet{_whole_ops(rows)}")
     wide = [row for row in rows if _is_wide(row)]
     if wide and not told:
-        yield _wide_words(wide[0])
+        yield _wide_words(min(wide, key=_half_of))
     if wide:
         verb = "is" if len(wide) == 1 else "are"
         parts.append(f"{len(wide)} of {cases} {verb} uncertain by more than {100 * NOISY:.0f} %")
@@ -263,11 +263,21 @@ def _whole_ops(rows: Sequence[Row]) -> str:
 
 
 def _wide_words(row: Row) -> str:
-    """`mpi.get 8 B on 2 ranks of openmpi-4.1.4 takes between 20.1 ns and 36.4 ns`: all that is certain."""
+    """`mpi.get 8 B on 2 ranks of openmpi-4.1.4 takes between 20.1 ns and 36.4 ns`: all that is certain.
+
+    Ends beyond ten times the value are no answer.
+    """
+    if _half_of(row) > MOST - 1:
+        return f"{row_name(row)}: launches are too few, or differ too much, to tell its time."
     low, high = (format_time(end or 0.0) for end in (row.time_low, row.time_high))
     return f"{row_name(row)} takes between {low} and {high}; more launches tell it more exactly."
 
 
-def _is_wide(row: Row) -> bool:
+def _half_of(row: Row) -> float:
+    """Half of its interval relative to its time; infinite without one."""
     half = half_of(row.time, row.time_low, row.time_high)
-    return row.status == "ok" and half is not None and not is_claimed(row)
+    return math.inf if half is None else half
+
+
+def _is_wide(row: Row) -> bool:
+    return row.status == "ok" and math.isfinite(_half_of(row)) and not is_claimed(row)

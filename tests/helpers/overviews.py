@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,12 @@ def made(
 def lines_of(text: str) -> list[list[str]]:
     """The fields of each line of a table, as awk sees them in a pipe."""
     return [line.split() for line in text.splitlines() if not line.startswith("#")]
+
+
+def first_lines(text: str) -> list[list[str]]:
+    """Those of the first table alone: others may follow, of what rows make together."""
+    body = itertools.dropwhile(lambda line: line.startswith("#"), text.splitlines())
+    return [line.split() for line in itertools.takewhile(lambda line: not line.startswith("#"), body)]
 
 
 def pingpongs(*mpis: str | None, sizes: Sequence[int] = (0, 8, 1024), **keys: Any) -> list[FakePoint]:

@@ -14,7 +14,22 @@ from msgspec.structs import replace as renew
 from further import further
 from made_plans import PLANS, fakes_of
 from make_records import FakePoint, regimes, steady
-from overviews import HANG, OPS, PIPE, TERMINAL, USUAL, A, B, C, D, lines_of, made, pingpongs, read
+from overviews import (
+    HANG,
+    OPS,
+    PIPE,
+    TERMINAL,
+    USUAL,
+    A,
+    B,
+    C,
+    D,
+    first_lines,
+    lines_of,
+    made,
+    pingpongs,
+    read,
+)
 from steelyard.analyses.analysis import Made
 from steelyard.analyses.overview import ReadFolder, _without_mpi, overview_text
 from steelyard.base.units import format_bytes
@@ -81,7 +96,8 @@ def test_one_mpi(tmp_path: Path) -> None:
     lines = text.splitlines()
     assert lines[0] == f"{A}, 2 ranks on CPUs 0,1 of vm (AMD EPYC 7B13), 6 launches"
     assert lines[2] == "mpi.pingpong: one way, half the round trip"
-    assert lines[3].split() == ["bytes", "time", "±", "bandwidth"]
+    headings = lines[3].split()  # between these there may be more
+    assert (headings[:3], headings[-1]) == (["bytes", "time", "±"], "bandwidth")
     assert [line.split()[:2] for line in lines[4:7]] == [["0", "B"], ["8", "B"], ["1", "KiB"]]
     assert "params" not in text
     assert "align" not in text
@@ -114,7 +130,7 @@ def test_a_parameter_that_the_plan_sets_is_told_and_one_that_differs_is_a_column
     text = overview_text([made(tmp_path, points)], PIPE)
     assert "send=isend" in text.splitlines()[0]
     assert text.splitlines()[3].split()[:4] == ["#", "window", "bytes", "bandwidth"]
-    assert [fields[:2] for fields in lines_of(text)] == [
+    assert [fields[:2] for fields in first_lines(text)] == [
         ["1", "8B"],
         ["1", "64B"],
         ["64", "8B"],
@@ -128,7 +144,7 @@ def test_a_default_that_rows_differ_in_is_a_column(tmp_path: Path) -> None:
         for align in (0.0, 64.0)
     ]
     text = overview_text([made(tmp_path, points)], PIPE)
-    assert [fields[0] for fields in lines_of(text)] == ["0", "64"]
+    assert [fields[0] for fields in first_lines(text)] == ["0", "64"]
     assert "type" not in text
 
 
@@ -190,7 +206,7 @@ def test_what_failed_keeps_its_place_and_says_why(tmp_path: Path) -> None:
     points = pingpongs(A, sizes=(0, 8, 64))
     points[1] = FakePoint("mpi.pingpong", steady(200.0), bytes=8, mpi=A, ends=dict.fromkeys(range(9), HANG))
     points[2] = FakePoint("mpi.pingpong", steady(200.0), bytes=64, mpi=A, ends={2: HANG}, usual=USUAL)
-    lines = lines_of(overview_text([made(tmp_path, points, ops=OPS)], PIPE))
+    lines = first_lines(overview_text([made(tmp_path, points, ops=OPS)], PIPE))
     assert [fields[0] for fields in lines] == ["0B", "8B", "64B"]
     assert " ".join(lines[1][1:]) == "failed: hang: no sample for 20 s"
     assert lines[2][1].endswith("ns")

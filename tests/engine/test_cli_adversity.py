@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from campaigns import Orphans, watch_orphans
+from further import further
 from steelyard.cli.start import main
 
 _ARGV = (sys.executable, "-c", "from steelyard.cli.start import main; main()")
@@ -108,7 +109,7 @@ def disk() -> Iterator[Callable[[str], Path]]:
         folder.rmdir()
 
 
-@pytest.mark.parametrize("size", ["4k", "8k", "16k"])
+@pytest.mark.parametrize("size", ["4k", further("8k"), "16k"])
 def test_a_full_disk_is_one_sentence_and_room_is_all_it_takes_to_go_on(
     disk: Callable[[str], Path], size: str
 ) -> None:
@@ -209,7 +210,7 @@ def test_a_stderr_that_nobody_reads_ends_nothing(
 # ---- signals -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("after", [0.04, 0.08, 0.16, 0.3, 0.4, 0.7, 1.0])
+@pytest.mark.parametrize("after", [0.04, further(0.08), 0.16, further(0.3), 0.4, further(0.7), 1.0])
 def test_an_interruption_at_any_instant_is_a_sentence(after: float, orphans: Orphans, tmp_path: Path) -> None:
     # Nobody can catch anything before our code is there.
     code = "from steelyard.cli.start import main; print('begun', flush=True); main()"

@@ -142,6 +142,22 @@ def test_no_orphan_is_left_when_we_are_ended(tmp_path: Path, number: signal.Sign
     assert not _runs(rank)
 
 
+_COPIES = """
+import os
+from steelyard.system.process import Child, run
+os.register_at_fork(before=lambda: print("copied"))
+run(["true"])
+print("launch")
+with Child(["true"]):
+    pass
+"""
+
+
+def test_a_short_command_needs_no_copy_of_this_process() -> None:
+    """Which takes 10 ms where this one is large; a launch is told to end with it, which takes a copy."""
+    assert run([sys.executable, "-c", _COPIES], timeout=60).out.split() == ["launch", "copied"]
+
+
 def test_others_are_left_alone(tmp_path: Path) -> None:
     with subprocess.Popen(["sleep", "60"], start_new_session=True) as other:
         with Child(_launcher(tmp_path / "pid", "stays")) as child:

@@ -175,15 +175,15 @@ def test_who_was_killed_is_named_and_the_others_are_measured(
 def test_what_failed_is_measured_again_when_it_is_asked_for(tmp_path: Path) -> None:
     """And the failure stays on record."""
     folder = tmp_path / "out"
-    with _start(folder, None) as tool:
+    with _start(folder, None, POINTS="2") as tool:
         pids = [place["pid"] for one in _await(tool, folder, "obs") for place in one.get("places", ())]
         os.kill(pids[0], signal.SIGKILL)
         tool.communicate(timeout=600)
     assert tool.returncode == 3
-    with _start(folder, None) as tool:  # a failure is a result
+    with _start(folder, None, POINTS="2") as tool:  # a failure is a result
         tool.communicate(timeout=600)
     assert tool.returncode == 3
-    with _start(folder, None, RETRY="yes") as tool:
+    with _start(folder, None, POINTS="2", RETRY="yes") as tool:
         _, err = tool.communicate(timeout=600)
     assert tool.returncode == 0, err
     assert {row.status for row in results(folder)} == {"ok"}
@@ -224,7 +224,7 @@ def test_a_rank_that_somebody_holds_spares_no_later_launch(
     tmp_path: Path, hold: Callable[[int], None], what: str
 ) -> None:
     folder = tmp_path / "out"
-    with _start(folder, None, LAUNCHES="2", HANG_AFTER="5s") as tool:
+    with _start(folder, None, POINTS="2", LAUNCHES="2", HANG_AFTER="3s") as tool:
         pids = [place["pid"] for one in _await(tool, folder, "obs") for place in one.get("places", ())]
         hold(pids[1])
         if hold is _debug:

@@ -195,7 +195,7 @@ def test_from_outside_each_thread_is_seen_on_its_core(tmp_path: Path, op: str) -
 @pytest.mark.parametrize("op", ["pthread.barrier", "omp.barrier"])
 def test_a_thread_that_was_moved_is_noticed(tmp_path: Path, op: str) -> None:
     out = tmp_path / "out.jsonl"
-    with _threads_at_work(op, out, seconds=3) as (process, threads):  # in which they are found, however busy
+    with _threads_at_work(op, out, seconds=2) as (process, threads):  # in which they are found, however busy
         assert threads, "it ended before the second thread was found"
         for thread, core in zip(threads, reversed(_MACHINE.cores[:2]), strict=True):
             os.sched_setaffinity(thread, {core[0]})

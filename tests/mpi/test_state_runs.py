@@ -56,7 +56,7 @@ def _burning(cpu: int) -> Iterator[int]:
 def test_a_busy_neighbour_is_noticed_and_named(tmp_path: Path) -> None:
     """A process that wants the core of rank 0 for itself while some seconds of work are measured there."""
     cpu = read_machine().cores[0][0]
-    plan = plan_of("noise.fwq", params={"count": 2500.0}, oversubscribe=False)
+    plan = plan_of("noise.fwq", params={"count": 1500.0}, oversubscribe=False)
     with _burning(cpu) as pid:
         measured = _measure(tmp_path / "out", plan, (), lambda _: None)
     (words,) = [words for words in neighbour_words(measured.files) if f"(pid {pid})" in words]

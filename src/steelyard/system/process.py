@@ -73,9 +73,11 @@ class Child:
 
     Within the `with`, SIGTERM and SIGHUP end this program by an exception (SystemExit), as SIGINT does by
     KeyboardInterrupt, so that the `with` ends the launch too. The last `keep` bytes of stdout and stderr are
-    kept. `tidy=False` skips the search in /proc for what it may have left after it ended by itself.
+    kept. `tidy=False` is for a short command: what it may have left after it ended by itself is not searched
+    for in /proc, and it outlives a program that is killed. So it needs no copy of this process, which takes
+    longer than most of them do.
 
-    If this program is killed, the kernel ends the launch with a TERM. All its processes carry `mark`, by
+    If this program is killed, the kernel ends a launch with a TERM. All its processes carry `mark`, by
     which `end_marked` finds those that are left, and inherit the descriptors `held`. Those that lose their
     parent become children of this program, so that they are found without their environment, too.
     `before_stop` hears of the processes that are there before they are ended.
@@ -116,7 +118,7 @@ class Child:
                     stderr=self._err.writer,
                     start_new_session=True,
                     pass_fds=held,
-                    preexec_fn=partial(die_with, os.getpid()),
+                    preexec_fn=partial(die_with, os.getpid()) if tidy else None,
                 )
         except OSError as error:
             words = f"'{os.fspath(argv[0])}' cannot be started: {error.strerror}"

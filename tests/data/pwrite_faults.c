@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 ssize_t pwrite(int file, const void *data, size_t bytes, off_t offset)
@@ -31,4 +32,22 @@ ssize_t pwrite(int file, const void *data, size_t bytes, off_t offset)
 ssize_t pwrite64(int file, const void *data, size_t bytes, off_t offset)
 {
     return pwrite(file, data, bytes, offset);
+}
+
+/* What MPI-IO writes in one piece, Open MPI hands over so. */
+ssize_t pwritev(int file, const struct iovec *parts, int count, off_t offset)
+{
+    ssize_t all = 0;
+    for (int i = 0; i < count; ++i) {
+        const ssize_t one = pwrite(file, parts[i].iov_base, parts[i].iov_len, offset + all);
+        if (one < 0)
+            return one;
+        all += one;
+    }
+    return all;
+}
+
+ssize_t pwritev64(int file, const struct iovec *parts, int count, off_t offset)
+{
+    return pwritev(file, parts, count, offset);
 }

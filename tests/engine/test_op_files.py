@@ -132,7 +132,8 @@ def test_a_limit_on_the_size_of_files_is_a_failed_row(tmp_path: Path) -> None:
     assert "File too large; see ulimit -f" in (first.why or "")
 
 
-def test_what_kills_have_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [8, further(30)])
+def test_what_kills_have_left_is_removed_and_nothing_else(tmp_path: Path, kills: int) -> None:
     """All processes at random instants, as a scheduler does at the end of a job."""
     rng = random.Random(37)
     others = {tmp_path / "precious": b"data", tmp_path / "steelyard-files-0-other" / "shared": b"theirs"}
@@ -142,7 +143,7 @@ def test_what_kills_have_left_is_removed_and_nothing_else(tmp_path: Path) -> Non
     own = tmp_path / "steelyard-files-0-own"
     lines = ("op=file.pwrite file=own bytes=4096", "op=file.create", "op=file.mkdir folder=shared")
     left = 0
-    for number in range(30):
+    for number in range(kills):
         argv = [
             _solo().path,
             "run",
@@ -155,13 +156,13 @@ def test_what_kills_have_left_is_removed_and_nothing_else(tmp_path: Path) -> Non
         ]
         line = f"{lines[number % len(lines)]} rule=fixed count=1000000 most_seconds=60"
         with Child([*argv, *line.split()]) as child:
-            child.pause(rng.uniform(0.01, 0.1))
+            child.pause(rng.uniform(0.01, 0.2))
             child.signal(child.pids(), signal.SIGKILL)
         left += own.exists()
         assert run([_solo().path, "tidy", str(own)], timeout=60).code == 0
         assert not own.exists()
         assert {path: path.read_bytes() for path in others} == others
-    assert left > 0, "some of them were killed while there were files"
+    assert left > 0 or kills < 30, "some of them were killed while there were files"
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from steelyard.engines.build import Engine
 from steelyard.engines.mpi import Mpi
 from steelyard.records.kinds import FILE
 from steelyard.records.schema import End, Point
+from steelyard.system.process import run
 
 _FIXED = "rule=fixed count=2 bytes=1000"
 _HANGS = {"mpi.io.iread_shared": "openmpi"}  # seen with 4.1.4 and OMPIO: MPI_Waitall does not return
@@ -99,6 +100,36 @@ def test_a_flipped_bit_is_found(one_mpi: Mpi, tmp_path: Path, files: Path) -> No
     assert [
         line for line, end in zip(lines, ends, strict=True) if not (end.why or "").startswith("wrong")
     ] == []
+
+
+@pytest.mark.parametrize("fault", ["shift", *(further(one) for one in ("drop", "tear"))])
+def test_a_library_that_lies_is_named(
+    one_mpi: Mpi, tmp_path: Path, files: Path, compiler: str, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, library = Path(__file__).parents[1] / "data" / "pwrite_faults.c", tmp_path / "faults.so"
+    run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], timeout=60)
+    monkeypatch.setenv("LD_PRELOAD", str(library))
+    monkeypatch.setenv("FAULT", fault)
+    lines = [
+        f"op={op} {_FIXED} calls=6" for op in ("mpi.io.write_at", "mpi.io.write_all", "mpi.io.write_ordered")
+    ]
+    for end in _ends(engine_of(one_mpi), 2, lines, tmp_path / "out", files):
+        assert end.status == "failed"
+        assert "wrong: offset " in (end.why or "")
+
+
+@pytest.mark.further
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_every_call_by_romio_of_open_mpi(
+    mpi: Mpi, ranks: int, tmp_path: Path, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its other implementation of MPI-IO, where it is installed."""
+    if mpi.family != "openmpi" or not mpi.version.startswith("4."):
+        pytest.skip("only Open MPI 4 has both")
+    monkeypatch.setenv("OMPI_MCA_io", "romio321")
+    lines = [*_lines(engine_of(mpi)), *_patterns()]
+    ends = _ends(engine_of(mpi), ranks, lines, tmp_path / "out", files)
+    assert [(line, end.why) for line, end in zip(lines, ends, strict=True) if not end.verified] == []
 
 
 _REFUSED = {

@@ -100,7 +100,7 @@ def _own_folder(job: CampaignJob) -> str | None:
 def unanswered_files(job: CampaignJob, engine: Engine) -> str | None:
     """Say why the files of a launch cannot be reached; None if they can, or if it has none."""
     own = _own_folder(job)
-    return None if own is None else unanswered(engine, own)
+    return None if own is None else unanswered(job.setup.engines.get(None, engine), own)
 
 
 def engine_command(job: CampaignJob, engine: Engine, launch: LaunchCommand, path: Path) -> list[str]:

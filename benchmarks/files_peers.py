@@ -113,7 +113,9 @@ def imb_of(setting: Setting, program: Path, test: str, size: int) -> float:
         ).out
     number = r"\s+([\d.]+)"
     found = re.findall(
-        rf"^\s+{size * setting.ranks}\s+\d+{number}{number}{number}", text.partition("NON-AGGREGATE")[2], re.M
+        rf"^\s+{size * setting.ranks}\s+\d+{number}{number}{number}",
+        text[text.find("NON-AGGREGATE") + 1 :],
+        re.M,
     )
     if not found:
         raise SystemExit(f"{test} printed no number: {text[-500:]}")

@@ -116,7 +116,7 @@ def test_campaigns_that_are_killed_leave_nothing_after_the_next_run(tmp_path: Pa
             "--bytes",
             "4Ki",
         ]
-        argv += ["--files", str(place), "--launches", "8", "--rule", "fixed", "--param", "count=40"]
+        argv += ["--files", str(place), "--launches", "4", "--rule", "fixed", "--param", "count=5"]
         argv += ["--oversubscribe", "--out", str(out)]
         with Child(argv) as child:
             child.pause(rng.uniform(0.6, 2.0))
@@ -127,5 +127,5 @@ def test_campaigns_that_are_killed_leave_nothing_after_the_next_run(tmp_path: Pa
         assert {path.name for path in place.iterdir()} == {"precious", "steelyard-files-0-other"}
         assert {path: path.read_bytes() for path in others} == others
         ends = finished(out).values()
-        assert [end.status for end in ends] == ["ok"] * 16, "nothing is lost, nothing is measured twice"
+        assert [end.status for end in ends] == ["ok"] * 8, "nothing is lost, nothing is measured twice"
     assert left or kills < 10, "some were killed while there were files"

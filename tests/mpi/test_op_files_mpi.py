@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -115,7 +116,7 @@ def test_a_library_that_lies_is_named(
     ]
     for end in _ends(engine_of(one_mpi), 2, lines, tmp_path / "out", files):
         assert end.status == "failed"
-        assert "wrong: offset " in (end.why or "")
+        assert re.match(r"wrong: rank \d: offset \d+", end.why or ""), end.why
 
 
 @pytest.mark.further
@@ -123,11 +124,15 @@ def test_a_library_that_lies_is_named(
 def test_every_call_by_romio_of_open_mpi(
     mpi: Mpi, ranks: int, tmp_path: Path, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its other implementation of MPI-IO, where it is installed."""
+    """Its other implementation of MPI-IO, without nonblocking collectives, in which its ranks die."""
     if mpi.family != "openmpi" or not mpi.version.startswith("4."):
         pytest.skip("only Open MPI 4 has both")
     monkeypatch.setenv("OMPI_MCA_io", "romio321")
-    lines = [*_lines(engine_of(mpi)), *_patterns()]
+    lines = [
+        line
+        for line in (*_lines(engine_of(mpi)), *_patterns())
+        if not re.match(r"op=mpi\.io\.i\w+_all ", line)
+    ]
     ends = _ends(engine_of(mpi), ranks, lines, tmp_path / "out", files)
     assert [(line, end.why) for line, end in zip(lines, ends, strict=True) if not end.verified] == []
 

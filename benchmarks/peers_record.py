@@ -10,10 +10,13 @@ import msgspec
 from msgspec import Struct
 
 from steelyard.base.units import format_bytes
+from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.stats import launch_interval
 
 LEAST = 2  # launches of which an interval can be made
-NEAR = 1.1  # a ratio up to this, or down to its inverse, says that two suites agree
+AGREE, DIFFER = "agree", "differ"
+NEAR = 1.1  # a ratio from its inverse up to this says that two suites agree
+WIDE = 1.25  # an interval that reaches further says little
 
 
 class Way(Struct, frozen=True):
@@ -54,9 +57,14 @@ class Compared(Struct, frozen=True):
     place: Place
 
     @property
-    def is_near(self) -> bool:
-        """Do both agree within 10 %?"""
-        return 1 / NEAR <= round(self.ratio, 2) <= NEAR
+    def verdict(self) -> str:
+        """Do both agree within 10 %? An interval that is wide, or reaches there, does not tell."""
+        if self.low is None or self.high is None:
+            return CANNOT_TELL
+        is_sure = self.low >= 1 / WIDE and self.high <= WIDE
+        if is_sure and 1 / NEAR <= round(self.ratio, 2) <= NEAR:
+            return AGREE
+        return DIFFER if self.low > NEAR or self.high < 1 / NEAR else CANNOT_TELL
 
     @property
     def size_words(self) -> str:

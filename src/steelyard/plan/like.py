@@ -124,6 +124,6 @@ IOR 4 and EPCC's OpenMP micro-benchmarks 4.0, and in the manuals of the others. 
 `--files DIR`. The last column says what differs, and why. With `--param type=float` sizes that hold no whole
 float are left out, as there. EPCC's BARRIER_VAR, STATIC_MONOTONIC, nested tasks and locks with a hint have no
 row yet.
-`benchmarks/peers_like.py` runs each name of OSU and IMB beside the original, where it is installed. Where
-[large messages](../results/large-messages.md) differ, and [small ones](../results/small-messages.md), and how
-to have the other's number, has a page each."""
+`benchmarks/peers_like.py` runs each name of OSU and IMB beside the original, where it is installed; a
+[page](../results/peers.md) has the numbers. Where [large messages](../results/large-messages.md) differ, and
+[small ones](../results/small-messages.md), and how to have the other's number, has a page each."""

@@ -39,9 +39,9 @@ def imb() -> Iterator[Like]:
     yield _mpi1("Sendrecv", "mpi.pattern.ring", ring, theirs)
     replaced = "MPI_Sendrecv_replace in a ring"
     yield _mpi1("SendRecv_Replace", "mpi.sendrecv_replace", {}, replaced, "between two ranks")
-    yield _mpi1(
-        "Exchange", "mpi.pattern.ring", {"kind": "exchange"}, "a ring: to both neighbours and from them"
-    )
+    both = "MPI_Isend to both neighbours in a ring, then MPI_Recv from them"
+    posted = "here both are posted first, by MPI_Irecv"
+    yield _mpi1("Exchange", "mpi.pattern.ring", {"kind": "exchange"}, both, posted)
     for name, kind in (("Uniband", "window"), ("Biband", "biwindow")):
         window: LikeParams = {"kind": kind, "window": _WINDOW}
         yield _mpi1(name, "mpi.pattern.bisection", window, "windows of 256 messages and an answer")

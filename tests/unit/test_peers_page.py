@@ -1,0 +1,65 @@
+"""The page on OSU and IMB beside ours: it is what its record says, and what differs has a reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from loaded import load_benchmark
+from pages import ROOT
+
+record = load_benchmark("peers_record")
+page = load_benchmark("peers_page")
+PLACE = record.Place("OSU 7.4", "openmpi-4.1.4", 2, "a processor, 2 cores", "2026-11-26", "0.1.0")
+USUAL = record.Way()
+BARRIER = record.Way(ours="--method=library-barrier")
+
+
+def test_the_page_is_made_from_its_record() -> None:
+    found = record.read_record(ROOT / "docs/results/peers.jsonl")
+    assert "\n".join(page.page(found)) == (ROOT / "docs/results/peers.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        one
+        for one in record.read_record(ROOT / "docs/results/peers.jsonl")
+        if one.verdict == record.DIFFER and one.way == USUAL
+    ],
+    ids=lambda one: f"{one.test} {one.size_words}",
+)
+def test_a_line_that_differs_has_a_reason(line: object) -> None:
+    assert page.reason_of(line) is not None
+
+
+def compared(ratios: list[float], test: str = "osu_bcast", way: Any = USUAL) -> Any:
+    return record.compare(test, 8, [(ratio, 1.0) for ratio in ratios], way, PLACE)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "verdict"),
+    [
+        ([0.97, 1.0, 1.01, 1.02, 1.03, 1.04], "agree"),
+        ([0.95, 1.0, 1.01, 1.02, 1.03, 3.0], "cannot tell"),  # a wide interval around 1 tells nothing
+        ([0.50, 0.51, 0.52, 0.53, 0.54, 0.55], "differ"),
+        ([1.05, 1.12, 1.13, 1.14, 1.15, 1.16], "cannot tell"),  # it reaches within 10 %
+        ([1.0], "cannot tell"),
+    ],
+)
+def test_verdicts_are_those_of_the_interval(ratios: list[float], verdict: str) -> None:
+    assert compared(ratios).verdict == verdict
+
+
+def test_a_line_that_differs_shows_what_is_left_without_the_reason() -> None:
+    half, whole = [0.50, 0.54, 0.51, 0.55, 0.52, 0.53], [1.01, 0.97, 1.03, 1.0, 1.04, 1.02]
+    text = "\n".join(page.page([compared(half), compared(whole, way=BARRIER), compared(whole, "osu_bw")]))
+    lines = [line for line in text.splitlines() if line.startswith("| osu_")]
+    assert [line.split(" | ")[-2:] for line in lines] == [
+        ["differ: starts", "1.015 [0.970, 1.040] |"],
+        ["agree", " |"],
+    ]
+    assert "- **starts**: " in text
+    assert "- **clock**: " not in text
+    assert "2 lines: 1 agree, 1 differ, 0 cannot tell." in text

@@ -3,6 +3,8 @@
 #   make check   while working: linters, C tests, unit tests; starts no MPI and takes a minute
 #   make test    the tests; as root on Debian it first installs the further MPIs and the browser that tests like to have
 #   make release   archives for an index, built twice into the same bytes and checked; nothing is published
+#   make site     the pages as a site that opens offline
+#   make recipes  what Spack, EasyBuild and module systems read, after make release
 #   make test-all  and the same on further numbers of ranks and further MPIs; before a release
 
 SHELL = /bin/sh
@@ -36,7 +38,7 @@ APT_HEADERS = libfabric-dev libucx-dev
 # Chromium without a screen.
 APT_BROWSER = chromium-headless-shell
 
-.PHONY: run check test test-all pytest pytest-all ready-to-test style types ctest sanitized release clean headers system-packages browser
+.PHONY: recipes site run check test test-all pytest pytest-all ready-to-test style types ctest sanitized release clean headers system-packages browser
 run: $(VENV)/installed
 	$(BIN)/steelyard run plans/quick.toml
 
@@ -65,6 +67,8 @@ test test-all: ready-to-test
 	@$(MAKE) --no-print-directory -j 2 types py$@
 
 CONSUMERS = build/consumers
+SITE = build/site-tools
+WHEELS = build/wheels
 # A worker for what wants the cores, one for what waits, one for the rest. Each reads all tests: what pytest makes of them
 # is kept, also where Python is told to write no bytecode, or it takes each of them twice as long.
 KEPT = PYTHONDONTWRITEBYTECODE= $(BIN)/pytest
@@ -72,7 +76,7 @@ PYTEST = $(KEPT) -n 3 --dist loadgroup
 pytest:
 	$(PYTEST) -m 'not network and not further'
 
-pytest-all: $(CONSUMERS)/installed
+pytest-all: $(CONSUMERS)/installed $(SITE)/installed $(WHEELS)/made
 	$(PYTEST)
 
 # Programs that read what is exported or start this one, in an environment of their own: they want other versions.
@@ -82,6 +86,12 @@ $(CONSUMERS)/installed:
 	$(CONSUMERS)/bin/python -m pip install --quiet --disable-pip-version-check 'reframe-hpc>=4.10,<5' matplotlib \
 	    'numpy<2' tqdm 'marshmallow<4' packaging pycubexr scikit-learn
 	$(CONSUMERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps 'extrap>=4.2,<5'
+	@touch $@
+
+# What a machine without a network installs from, as docs/install.md has it.
+$(WHEELS)/made: $(ENGINE)
+	@rm -rf $(WHEELS)
+	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --wheel-dir $(WHEELS) '.[mpi]'
 	@touch $@
 
 # At once what does not wait for each other: one downloads while another compiles.
@@ -161,6 +171,24 @@ release: $(RELEASE)/installed
 	$(RELEASE)/bin/auditwheel show dist/*.whl
 	@sha256sum dist/*
 	@echo "To publish: git tag v$(VERSION), then $(RELEASE)/bin/twine upload dist/*"
+
+# What a site installs by its own tools: recipes with the version and the checksum of the archive that `make release` made.
+recipes: dist/steelyard-$(VERSION).tar.gz
+	@rm -rf dist/recipes && mkdir -p dist/recipes && cp -r packaging/spack packaging/easybuild packaging/modules dist/recipes
+	@sum=$$(sha256sum $< | cut -d' ' -f1) && for made in $$(find dist/recipes -name '*.in'); do \
+	    sed -e "s|@VERSION@|$(VERSION)|g; s|@SHA256@|$$sum|g" "$$made" >"$${made%.in}" && rm "$$made" || exit 1; \
+	done
+	@find dist/recipes -type f
+
+# The pages as a site that opens offline, in build/site; a warning is an error.
+$(SITE)/installed:
+	$(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check 'sphinx>=9,<10' 'myst-parser>=5,<6' 'furo>=2025'
+	@touch $@
+
+site: $(SITE)/installed
+	$(SITE)/bin/sphinx-build --quiet --fail-on-warning --keep-going --jobs auto -c docs/site -d build/site-read . build/site
+	@echo "build/site/index.html"
 
 clean:
 	rm -rf build $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
+import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -48,3 +51,53 @@ def test_roff_takes_every_line_of_the_manual_page() -> None:
 def test_the_version_is_the_same_wherever_it_stands() -> None:
     (version,) = re.findall(r'^__version__ = "(.*)"', (_ROOT / "src/steelyard/__init__.py").read_text(), re.M)
     assert f"\nversion: {version}\n" in (_ROOT / "CITATION.cff").read_text()
+
+
+def _needed() -> dict[str, str]:
+    """What the package needs at run time, and from which version on."""
+    with (_ROOT / "pyproject.toml").open("rb") as file:
+        needs = tomllib.load(file)["project"]["dependencies"]
+    return dict(re.findall(r"^([a-z0-9-]+)>=([0-9.]+)", "\n".join(needs), re.MULTILINE))
+
+
+def test_spack_and_easybuild_know_what_the_package_needs() -> None:
+    spack = (_ROOT / "packaging/spack/packages/steelyard/package.py.in").read_text()
+    found = re.findall(r'depends_on\("py-([a-z0-9-]+)@([0-9.]+):[0-9.]*", type=', spack)
+    assert dict(found) == _needed() | {"scikit-build-core": "0.11"}
+    easybuild = (_ROOT / "packaging/easybuild/steelyard-foss-2025b.eb.in").read_text()
+    own = set(re.findall(r"^    \('([a-z-]+)', '[0-9.]+', \{", easybuild, re.MULTILINE))
+    bundled = {"Python-bundle-PyPI": {"jinja2", "rich"}, "SciPy-bundle": {"numpy", "scipy"}}
+    assert all(f"('{name}', " in easybuild for name in bundled)
+    assert _needed().keys() <= own.union(*bundled.values())
+
+
+def _filled(template: str, prefix: Path) -> str:
+    text = (_ROOT / "packaging" / "modules" / template).read_text()
+    return text.replace("@PREFIX@", str(prefix)).replace("@VERSION@", "9.9")
+
+
+def test_a_module_puts_the_command_on_the_path_and_hides_nothing(tmp_path: Path) -> None:
+    tool = next(
+        (path for path in map(Path, ("/usr/lib/x86_64-linux-gnu/modulecmd.tcl",)) if path.exists()), None
+    )
+    if tool is None or shutil.which("tclsh") is None:
+        pytest.skip("Environment Modules are not installed")
+    (tmp_path / "steelyard").write_text(_filled("steelyard.tcl.in", tmp_path / "prefix"))
+    done = subprocess.run(
+        ["tclsh", tool, "bash", "load", "steelyard"],
+        env={"PATH": "/usr/bin", "MODULEPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=30,
+    )
+    exported = dict(re.findall(r"^([A-Z]\w+)=(.*); export", done.stdout, re.MULTILINE))
+    assert exported["PATH"] == f"{tmp_path}/prefix/bin:/usr/bin"
+    assert not exported.keys() & {"MANPATH", "XDG_DATA_DIRS"}  # of one folder they would hide the system's
+
+
+def test_both_modules_say_the_same() -> None:
+    tcl, lua = (_filled(f"steelyard.{kind}.in", Path("/p")) for kind in ("tcl", "lua"))
+    paths = re.findall(r"^prepend-path (\w+) (.*)$", tcl, re.MULTILINE)
+    assert len(paths) == 1
+    assert re.findall(r'^prepend_path\("(\w+)", "(.*)"\)$', lua, re.MULTILINE) == paths

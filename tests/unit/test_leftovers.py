@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import platform
 import re
@@ -37,6 +38,7 @@ _MADE = (
 def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that stands in for /dev/shm and for those of temporary files."""
     monkeypatch.setattr(module, "_places", lambda: {tmp_path})
+    monkeypatch.setattr(module, "_SHARED", tmp_path / "none")
     return tmp_path
 
 
@@ -80,6 +82,34 @@ def test_what_a_launch_used_is_removed_and_nothing_else(shared: Path, opened: Ex
     }
     assert _files(shared) == kept
     assert len(noted) == len(_MADE)
+
+
+def test_shared_memory_of_ranks_that_were_killed_at_once_is_removed(
+    shared: Path, opened: ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody looked at them. What is mapped is of others, whose process need not be seen here."""
+    monkeypatch.setattr(module, "_SHARED", shared)
+    monkeypatch.setattr(module, "_used_by", lambda _: set())
+    _make(shared, "vader_segment.vm.0.1.0")
+    with Leftovers():
+        _make(shared, "vader_segment.vm.0.2.0", "mpich_shm_1", "notes.txt", "ucx_shm_posix_2")
+        (file,) = _use(opened, shared, "ucx_shm_posix_2")
+        mapped = mmap.mmap(file.fileno(), 1, prot=mmap.PROT_READ)
+        opened.close()
+    assert _files(shared) == {"vader_segment.vm.0.1.0", "notes.txt", "ucx_shm_posix_2"}
+    mapped.close()
+
+
+def test_shared_memory_from_before_a_killed_steelyard_stays(
+    shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_SHARED", shared)
+    _make(shared, "mpich_shm_1", "mpich_shm_2")
+    began_ns = time.time_ns()
+    os.utime(shared / "mpich_shm_1", ns=(began_ns - 1, began_ns - 1))
+    os.utime(shared / "mpich_shm_2", ns=(began_ns + 1, began_ns + 1))
+    found = Leftovers(others=(), since_ns=began_ns).forgotten()
+    assert [Path(one.path).name for one in found] == ["mpich_shm_2"]
 
 
 def test_what_is_in_use_stays(shared: Path, opened: ExitStack) -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import re
 import secrets
+import signal
 import stat
 from itertools import takewhile
 from pathlib import Path
@@ -44,6 +46,20 @@ def open_regular(path: Path, buffering: int = -1) -> IO[bytes]:
     """Open a file to read it. Raises InputError if it is not a regular one, and OSError."""
     check_regular(path)  # to open a device may already have an effect
     return os.fdopen(_opened(path, os.O_RDONLY), "rb", buffering)
+
+
+def is_open_nowhere(path: Path) -> bool:
+    """Does no process of this kernel have a file of ours open or mapped, in whatever container? It then
+    leases the file to us. False, too, where it cannot be told.
+    """
+    try:
+        with open_regular(path) as file:
+            fcntl.fcntl(file, fcntl.F_SETSIG, signal.SIGURG)  # whoever opens it meanwhile waits, and we hear
+            fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+            fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except (OSError, InputError):
+        return False
+    return True
 
 
 def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:

@@ -231,7 +231,7 @@ def _clear(holder: Holder, said: _Said, folder: Path) -> tuple[str, ...]:
             f"processes of an earlier steelyard still measure into '{folder}' and cannot be ended (pid "
             f"{pids}); end them first"
         )
-    remove_left((*said.files, *left_files.own))
+    remove_left((*said.files, *left_files.own, *left_files.forgotten()))
     if not ended:
         return ()
     pids = ", ".join(map(str, ended))

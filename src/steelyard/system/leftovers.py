@@ -3,7 +3,9 @@
 Such a file is a launch's own if one of its processes has it mapped or open, or is named in it as the owner of
 a session, and if it was not there before the launch. A name, an owner and a time alone would not say so: /tmp
 and /dev/shm may be shared with containers and hosts whose processes are not seen here. It is removed after
-the launch if it has a name that these libraries give, and no process uses it.
+the launch if it has a name that these libraries give, and no process uses it. Ranks may be killed before
+anybody looked at them. What they left in /dev/shm is new, and the kernel knows that no process has it open,
+in whatever container: whoever shares memory does.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from stat import S_ISVTX, S_IWGRP, S_IWOTH
 
 from msgspec import Struct
 
-from steelyard.base.files import read_text
+from steelyard.base.files import is_open_nowhere, read_text
 from steelyard.system.marks import process_state
 
 _SHARED, _TEMPORARY = Path("/dev/shm"), Path("/tmp")  # noqa: S108 (where the libraries put them)
@@ -74,7 +76,7 @@ class Leftovers:
         """Take what is there now as others', unless they are given."""
         self.own: set[LeftFile] = set()
         self._note = note
-        self._others = frozenset(_there_now() if others is None else others)
+        self._others = frozenset(_there_now(_places()) if others is None else others)
         self._since_ns = since_ns
         self._launchers = list[int]()
         self._next = 0.0
@@ -103,12 +105,20 @@ class Leftovers:
         self.look(pids())
         self._next = time.monotonic() + _LOOK_SECONDS
 
+    def forgotten(self) -> Iterator[LeftFile]:
+        """List shared memory that is new and that no process has: of ranks that were killed before a look."""
+        for one in _there_now((_SHARED,)):
+            path = Path(one.path)
+            is_new = one not in self._others and _changed_ns(path) >= self._since_ns
+            if is_new and is_open_nowhere(path):
+                yield one
+
     def __enter__(self) -> Leftovers:
         return self
 
     def __exit__(self, *_: object) -> None:
         """Remove what the launch has left."""
-        remove_left(self.own)
+        remove_left({*self.own, *self.forgotten()})
 
 
 def remove_left(files: Collection[LeftFile]) -> list[Path]:
@@ -146,8 +156,8 @@ def _places() -> set[Path]:
     return {place.resolve() for place in (_SHARED, _TEMPORARY, Path(tempfile.gettempdir()))}
 
 
-def _there_now() -> Iterator[LeftFile]:
-    for place in _places():
+def _there_now(places: Iterable[Path]) -> Iterator[LeftFile]:
+    for place in places:
         for pattern in _NAMES:
             with contextlib.suppress(OSError):
                 yield from filter(None, map(_identified, place.glob(pattern)))

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 import steelyard
+from steelyard.base.notes import with_notes
 from steelyard.base.product import MOST_TEST_CASES
 from steelyard.campaign.jobs import MOST_MEASUREMENTS
 from steelyard.cli.manual import shared_files
@@ -35,9 +36,10 @@ engine and run
     .venv/bin/python docs/generate.py
 ```
 
-The size of an op is the size of one message; the size of a collective is that of one block. Values are in ns
-per operation. A name in a column *for* stands for all forms of that op in the family. The words are explained
-in the [glossary](../glossary.md). `steelyard list` says which ops your MPI cannot run, and why.
+The size of an op is the size of one message; the size of a collective is that of one block. Values are in
+ns per operation. A name in a column *for* stands for all forms of that op in the family. A letter in a
+table stands for a text below it. The words are explained in the [glossary](../glossary.md). `steelyard
+list` says which ops your MPI cannot run, and why.
 """
 COLUMNS_HEAD = """# Columns of steelyard.load
 
@@ -77,7 +79,7 @@ def page(description: Description) -> str:
     for op in description.ops:
         families.setdefault(op.family, []).append(op)
     for family, ops in families.items():
-        lines += [f"## {family}\n", *table(COLUMNS, op_rows(ops)), "", *params(ops)]
+        lines += [f"## {family}\n", *op_tables(ops), *params(ops)]
     tables: dict[str, tuple[Method, ...] | tuple[Rule, ...]] = {
         "Methods": description.methods,
         "Stop rules": description.stop_rules,
@@ -94,6 +96,18 @@ def page(description: Description) -> str:
     return "\n".join(lines) + "\n"
 
 
+def op_tables(ops: Sequence[Op]) -> Iterator[str]:
+    """The table of a family. What all its ops have in common stands above, long texts that repeat below."""
+    rows = op_rows(ops)
+    common = [i for i in range(2, len(COLUMNS)) if len(rows) > 1 and len({row[i] for row in rows}) == 1]
+    if common:
+        yield f"All: {'; '.join(f'{COLUMNS[i]}: {rows[0][i]}' for i in common)}.\n"
+    own = [i for i in range(len(COLUMNS)) if i not in common]
+    lines, notes = with_notes([[row[i] for i in own] for row in rows])
+    yield from table(tuple(COLUMNS[i] for i in own), list(map(tuple, lines)))
+    yield from ("", *(f"- {letter}: {text}" for letter, text in notes), *([""] if notes else []))
+
+
 def merged(engines: Sequence[Description]) -> Description:
     """The first engine's description, followed by the ops that only later ones have."""
     ops: dict[str, Op] = {}
@@ -108,10 +122,11 @@ def columns_page() -> str:
     lines = [COLUMNS_HEAD]
     for rows, columns in TABLE_COLUMNS.items():
         lines.append(f'\n## rows="{rows}"\n')
-        cells = [
-            (f"`{name}`", type_, unit_of(name), OWN_MEANINGS.get(name) or meanings[key_of_column(name)])
-            for name, type_ in columns().items()
-        ]
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for name, type_ in columns().items():
+            meaning = OWN_MEANINGS.get(name) or meanings[key_of_column(name)]
+            alike.setdefault((type_, unit_of(name), meaning), []).append(f"`{name}`")
+        cells = [(", ".join(names), *said) for said, names in alike.items()]
         lines += table(("column", "type", "unit", "meaning"), cells)
     return "\n".join(lines) + "\n"
 

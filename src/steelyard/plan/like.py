@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from steelyard.base.errors import InputError
+from steelyard.base.notes import with_notes
 from steelyard.base.units import format_values
 from steelyard.plan.suites import EVERY_CORE, KERNELS, SUITES, Like, groups
 
@@ -98,14 +99,17 @@ def like_page() -> str:
             "difference",
         ]
         lines += [f"## {suite}", "", *(_table_line(line) for line in (heads, ["---"] * len(heads)))]
+        cells = []
         for row in rows:
             given = f" `{format_values(row.params)}`" if row.params else ""
             given += f" `--threads {row.threads}`" if row.threads > 1 else ""
             given += " on all cores" if row.threads == EVERY_CORE else ""
             sizes = f"`{row.bytes}`" if row.bytes else "none"
             theirs = [row.theirs] if has_theirs else []
-            lines.append(_table_line([row.name, f"`{row.op}`{given}", sizes, *theirs, row.differs]))
-        lines.append("")
+            cells.append([row.name, f"`{row.op}`{given}", sizes, *theirs, row.differs])
+        short, notes = with_notes(cells)
+        lines += [*map(_table_line, short), "", *(f"- {letter}: {text}" for letter, text in notes)]
+        lines += [""] if notes else []
     return "\n".join(lines)
 
 
@@ -121,9 +125,9 @@ The *measurement* is Steelyard's. Every row of a collective also has what OSU an
 
 Names, sizes and defaults were read in the sources of OSU Micro-Benchmarks 7.4, Intel MPI Benchmarks 2021,
 IOR 4 and EPCC's OpenMP micro-benchmarks 4.0, and in the manuals of the others. Tests of files need
-`--files DIR`. The last column says what differs, and why. With `--param type=float` sizes that hold no whole
-float are left out, as there. EPCC's BARRIER_VAR, STATIC_MONOTONIC, nested tasks and locks with a hint have no
-row yet.
+`--files DIR`. The last column says what differs, and why; a letter stands for a text below its table. With
+`--param type=float` sizes that hold no whole float are left out, as there. EPCC's BARRIER_VAR,
+STATIC_MONOTONIC, nested tasks and locks with a hint have no row yet.
 `benchmarks/peers_like.py` runs each name of OSU and IMB beside the original, where it is installed; a
 [page](../results/peers.md) has the numbers. Where [large messages](../results/large-messages.md) differ, and
 [small ones](../results/small-messages.md), and how to have the other's number, has a page each."""

@@ -48,7 +48,7 @@ _MAY_IMPORT: dict[str, str] = {
     "adapters": "base",
     "report": f"{_JUDGED} diagnostics judges",
     # on top
-    "validate": "base records stats system engines results",
+    "validate": "base records stats system engines results render",
     "session": f"{_JUDGED} system engines launch plan campaign diagnostics judges export report",
     "cli": "*",
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -10,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from rich.console import Console
 
 from planted import planted
+from steelyard.render.table import BAD, Table
+from steelyard.render.terminal import Paper, table_text
 from steelyard.results.load import PointLaunch
 from steelyard.validate import (
     CLAIMS,
@@ -198,11 +198,14 @@ def test_the_tables_say_what_fails_and_what_was_not_run() -> None:
         )
         for method in ("batch", "epoch")
     ]  # fmt: skip
-    console = Console(width=120, record=True, file=io.StringIO())
-    for line in report_lines(rows, missing, check_claims(rows)):
-        console.print(line, markup=False, soft_wrap=isinstance(line, str))
-    text = console.export_text()
-    assert "FAILS epoch-exact" in text
+    lines = list(report_lines(rows, missing, check_claims(rows)))
+    tables = [line for line in lines if isinstance(line, Table)]
+    assert [table.title for table in tables] == ["error against the simulated truth", "claims"]
+    verdicts = {line.cells[0]: (line.cells[1], line.tone) for line in tables[1].lines}
+    assert verdicts["epoch-exact"] == ("FAILS", BAD)
+    assert {"holds", "not tried"} >= {said for said, tone in verdicts.values() if tone != BAD}
+    assert max(map(len, table_text(tables[0], Paper(80, is_pipe=False)).splitlines())) <= 80
+    text = "\n".join(line for line in lines if isinstance(line, str))
     assert "mine.xml: some paths may take longer one way than back (asymmetric)" in text
     assert "flat: some paths" not in text
     assert (

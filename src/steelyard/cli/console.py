@@ -22,16 +22,6 @@ if TYPE_CHECKING:
     from steelyard.render.table import Table
 
 _USUAL_SIZE = (80, 24)  # of a terminal that does not say it
-_PLAIN_WIDTH = 110  # of drawings if stdout is no terminal: a file or a pipe has no width
-
-
-@functools.cache
-def out() -> Console:
-    """Return stdout for drawings on a terminal."""
-    from rich.console import Console
-
-    width = _width_unless_said() if sys.stdout.isatty() else _PLAIN_WIDTH
-    return Console(highlight=False, soft_wrap=False, width=width)
 
 
 def paper() -> Paper:

@@ -12,7 +12,7 @@ import typer
 from steelyard.base.errors import StoppedError
 from steelyard.base.files import write_whole
 from steelyard.base.units import parse_counts, parse_seconds, parse_sizes
-from steelyard.cli.console import out, say_json, tell
+from steelyard.cli.console import print_table, say, say_json, tell
 from steelyard.cli.options import JsonFlag, listed
 
 
@@ -78,7 +78,10 @@ def validate(options: ValidateOptions) -> None:
         say_json(whole)
     else:
         for line in report_lines(rows, missing, verdicts):
-            out().print(line, markup=False, soft_wrap=isinstance(line, str))
+            if isinstance(line, str):
+                say(line)
+            else:
+                print_table(line)
     if any(one.holds is False for one in verdicts):
         raise typer.Exit(1)
     if any(one.kind == "failed" for one in missing):

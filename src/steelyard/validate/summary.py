@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
-from rich.table import Table
-from rich.text import Text
 
 from steelyard import __version__
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes
+from steelyard.render.table import BAD, DIM, PLAIN, Line, Table, number, plain_lines, words
 from steelyard.validate.claims import Verdict, row_words
 from steelyard.validate.design import Wishes
 from steelyard.validate.rows import Comparison, NotRun
@@ -99,23 +98,27 @@ def report_lines(
 
 def bias_table(rows: Sequence[Comparison]) -> Table:
     """Table the errors of each method against the truth."""
-    table = _table("error against the simulated truth")
-    for column in ("method", "noise", "paths", "per host"):
-        table.add_column(column, no_wrap=True)
-    for column in ("rows", "min %", "median %", "max %", "inside stated", "worst stated"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for biase in biases(rows):
-        table.add_row(
-            biase.method,
-            "yes" if biase.noise else "no",
-            "asymmetric" if biase.asymmetric else "symmetric",
-            biase.ranks_per_host,
-            str(biase.rows),
-            *(f"{value:+.2f}" for value in (biase.min_pct, biase.median_pct, biase.max_pct)),
-            f"{100 * biase.inside_share:.0f} %",
-            f"{biase.worst_stated_pct:.2g} %, {biase.worst_stated_ns:.3g} ns",
-        )
-    return table
+    return Table(
+        "error against the simulated truth",
+        "in per cent; inside: of the stated error",
+        (
+            *map(words, ("method", "noise", "paths", "per host")),
+            *map(number, ("rows", "min", "median", "max", "inside", "worst stated")),
+        ),
+        plain_lines(
+            (
+                bias.method,
+                "yes" if bias.noise else "no",
+                "asymmetric" if bias.asymmetric else "symmetric",
+                bias.ranks_per_host,
+                str(bias.rows),
+                *(f"{value:+.2f}" for value in (bias.min_pct, bias.median_pct, bias.max_pct)),
+                f"{100 * bias.inside_share:.0f} %",
+                f"{bias.worst_stated_pct:.2g} %, {bias.worst_stated_ns:.3g} ns",
+            )
+            for bias in biases(rows)
+        ),
+    )
 
 
 def asymmetry_lines(rows: Sequence[Comparison]) -> list[str]:
@@ -128,17 +131,17 @@ def asymmetry_lines(rows: Sequence[Comparison]) -> list[str]:
     ]
 
 
+# Whether a claim holds -> what the table says, and its tone; None: it was not tried.
+_HOLDS = {True: ("holds", PLAIN), False: ("FAILS", BAD), None: ("not tried", DIM)}
+
+
 def claim_table(verdicts: Sequence[Verdict]) -> Table:
     """Table the claims, and whether they hold."""
-    table = _table("claims")
-    table.add_column("", no_wrap=True)
-    table.add_column("claim", no_wrap=True)
-    table.add_column("what", overflow="fold")
-    table.add_column("where", no_wrap=True)
-    words = {True: Text("holds", "green"), False: Text("FAILS", "bold red"), None: Text("-", "dim")}
+    lines = []
     for verdict in verdicts:
-        table.add_row(words[verdict.holds], verdict.name, verdict.sentence, verdict.evidence)
-    return table
+        said, tone = _HOLDS[verdict.holds]
+        lines.append(Line((verdict.name, said, verdict.sentence, verdict.evidence), tone))
+    return Table("claims", "", tuple(map(words, ("claim", "verdict", "what", "where"))), tuple(lines))
 
 
 def failing_lines(verdicts: Sequence[Verdict]) -> list[str]:
@@ -160,14 +163,3 @@ def not_run_lines(missing: Sequence[NotRun]) -> list[str]:
         where = f"{one.op}{size}, {one.ranks} ranks, {one.platform}, {one.selector}{barrier}"
         groups[f"not run: {where}: {one.why}"] += 1
     return [f"{text} ({counted(count, 'method')})" for text, count in groups.items()]
-
-
-def _table(title: str) -> Table:
-    return Table(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        box=None,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )

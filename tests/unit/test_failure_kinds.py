@@ -17,6 +17,10 @@ from steelyard.records.failure_kinds import remedies
         ("hang: no record for 60s, ended by the watchdog", "try another MPI"),
         ("hang: no record for 60s, ended by the watchdog; rank 1 (pid 7) is suspended", "kill -CONT"),
         ("hang: no record for 20s, ended by the watchdog; h2 cannot be reached: No route", "lost host"),
+        (
+            "hang: no record for 8s, ended by the watchdog, and no rank of h2 answers",
+            "Look at that host and its network",
+        ),
         ("start-up: shared memory: rank 0 found no room in /dev/shm", "Give /dev/shm room"),
         ("start-up: memory: none was left", "smaller messages"),
         ("node: mpiexec has lost h2", "out of the allocation"),

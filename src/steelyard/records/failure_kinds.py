@@ -12,6 +12,10 @@ _REMEDIES = (
     (r"hang: .*is suspended", "Continue what is suspended (kill -CONT and its pid), or end it."),
     (r"hang: .*debugger", "Let the debugger go on, or end it."),
     (r"hang: .*cannot be reached", "Leave a lost host out of the allocation."),
+    (
+        r"hang: .*, and no rank of .* answers",
+        "Look at that host and its network, or leave it out; if it is well, try another MPI.",
+    ),
     (r"hang", "For a hang, try another MPI."),
     (r"node", "Leave a lost host out of the allocation."),
     (

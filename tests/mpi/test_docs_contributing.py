@@ -130,7 +130,7 @@ def test_a_method_and_a_rule_of_the_page_measure(copy: Path) -> None:
 
 
 def test_a_check_of_the_page_finds_its_case_and_nothing_on_a_quiet_campaign(copy: Path) -> None:
-    chosen = ["tests/unit/test_checks.py", "tests/unit/test_layers_package.py"]
+    chosen = ["tests/unit/test_diagnostics_results.py", "tests/unit/test_layers_package.py"]
     named = ["-k", "slowest-rank or quiet_campaign or keeps_its_layers"]
     said = _python(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen, *named)
     assert said.code == 0, said.out

@@ -1,5 +1,5 @@
 """Looks at the machine by real engines: who looks, and what the records hold. What they make of modes:
-test_blame.py; what is lost on a clock that is told what to show: tests/engine/test_probe.c.
+test_mode_causes.py; what is lost on a clock that is told what to show: tests/engine/test_probe.c.
 """
 
 from __future__ import annotations

@@ -282,6 +282,11 @@ def test_no_compiler(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     ("text", "sentence"),
     [
         ("echo oops >&2; exit 3", "failed with code 3: oops"),
+        (
+            "echo 'e: error while loading shared libraries: libgomp.so.1: cannot open it' >&2; exit 127",
+            "needs libgomp.so.1, which is not on this system; install it .*libgomp1",
+        ),
+        ("exit 9", "failed with code 9: it said nothing"),
         ("echo no json", "is no description of an engine: JSON"),
         ("echo {}", "missing required field `engine`"),
     ],

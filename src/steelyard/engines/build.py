@@ -33,7 +33,7 @@ from steelyard.engines.description import Description, load_words
 from steelyard.engines.headers import Header, headers_found
 from steelyard.engines.installed import installed_engine, scripts_folder
 from steelyard.engines.mpi import Mpi, mpi_environment
-from steelyard.engines.why_not import no_compiler, no_wrapper
+from steelyard.engines.why_not import no_compiler, no_wrapper, not_described
 from steelyard.system.process import run
 
 _DESCRIBE_SECONDS = 60.0
@@ -163,7 +163,7 @@ def _described(
     del stamps  # they are in the key
     done = run(argv, env=dict(environment), timeout=_DESCRIBE_SECONDS, cwd=cwd)
     if done.code != 0:
-        raise MeasurementError(f"'{path} describe' failed with code {done.code}: {_last_line(done.err)}")
+        raise MeasurementError(not_described(path, done.code, done.err))
     try:
         return msgspec.json.decode(done.out, type=Description)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -369,8 +369,3 @@ def _libraries(words: Sequence[str]) -> list[Path]:
     names = [f"lib{word[2:]}.so" for word in words if re.match(r"-l(.*mpi|.*shmem|sma|simgrid)", word)]
     paths = (Path(folder, name) for folder in dict.fromkeys(folders) for name in names)
     return sorted({path.resolve() for path in paths if path.is_file()})
-
-
-def _last_line(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[-1] if lines else "it said nothing"

@@ -1,13 +1,26 @@
-"""Why no engine can be built for an MPI, in sentences."""
+"""Why there is no engine, in sentences."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from steelyard.engines.mpi import Mpi
 
 _WRAPPERS_READ = ("OMPI_CC", "MPICH_CC", "I_MPI_CC")  # variables with the compiler of an MPI's wrapper
+
+_NO_LIBRARY = re.compile(r"error while loading shared libraries: ([^\s:]+): cannot open")  # glibc's words
+_LIBGOMP = " (libgomp.so.1 is in the package libgomp1 of Debian and Ubuntu, libgomp of others)"
+
+
+def not_described(path: str, code: int, said: str) -> str:
+    """Say why an engine did not describe itself. A wheel's engine takes libraries of the system."""
+    if (lacks := _NO_LIBRARY.search(said)) is not None:
+        where = _LIBGOMP if lacks[1] == "libgomp.so.1" else ""
+        return f"'{path}' needs {lacks[1]}, which is not on this system; install it{where}"
+    lines = said.strip().splitlines()
+    return f"'{path} describe' failed with code {code}: {lines[-1] if lines else 'it said nothing'}"
 
 
 def no_wrapper(mpi: Mpi) -> str:

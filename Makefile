@@ -174,7 +174,7 @@ release: $(RELEASE)/installed
 
 # What a site installs by its own tools: recipes with the version and the checksum of the archive that `make release` made.
 recipes: dist/steelyard-$(VERSION).tar.gz
-	@rm -rf dist/recipes && mkdir -p dist/recipes && cp -r packaging/spack packaging/easybuild packaging/modules dist/recipes
+	@rm -rf dist/recipes && mkdir -p dist/recipes && cp -r packaging/spack packaging/easybuild packaging/modules packaging/ramble dist/recipes
 	@sum=$$(sha256sum $< | cut -d' ' -f1) && for made in $$(find dist/recipes -name '*.in'); do \
 	    sed -e "s|@VERSION@|$(VERSION)|g; s|@SHA256@|$$sum|g" "$$made" >"$${made%.in}" && rm "$$made" || exit 1; \
 	done

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import runpy
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -22,6 +26,8 @@ from steelyard.render.table import BAD, Line, Table, number, remark, words
 from steelyard.results.row import Row
 
 _HOSTILE = 'a "b"\\ c=d,e\n# EOF\x1b[2J|<b>*x*'
+# Words of Ramble's language on lines that have more than the word.
+_DIRECTIVES = ["tags", "software_spec", "required_package", "workload", "figure_of_merit_context"]
 _BEGAN = 1_790_000_000_000_000_000
 _LAUNCHES = tuple(
     made_launch(i, median=median, began_unix_ns=_BEGAN + i)
@@ -84,6 +90,33 @@ def test_no_two_series_have_the_same_tags() -> None:
     assert len({line.rpartition(" ")[0] for line in lines}) == 3
     assert 'repeated="2"' in lines[1]
     assert 'folder="tuesday"' in lines[2]
+
+
+def test_ramble_finds_each_figure_of_merit_in_its_context() -> None:
+    """By the expressions of packaging/ramble; Ramble 0.5.0 itself read such lines, too."""
+    path = Path(__file__).parents[2] / "packaging/ramble/applications/steelyard/application.py"
+    told: dict[str, dict[str, str]] = {}
+    appkit = ModuleType("ramble.appkit")
+    appkit.ExecutableApplication = object  # type: ignore[attr-defined]
+    for word in re.findall(r"^ +(\w+)\($", path.read_text(), re.MULTILINE) + _DIRECTIVES:
+        setattr(appkit, word, lambda name, *_, **words: told.update({name: words}))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "ramble", ModuleType("ramble"))
+        patch.setitem(sys.modules, "ramble.appkit", appkit)
+        runpy.run_path(str(path))
+    first, _, failed = _text("influx", _ROWS).splitlines()
+    found = {
+        name: re.search(words["fom_regex"], first)["value"]  # type: ignore[index]
+        for name, words in told.items()
+        if "fom_regex" in words
+    }
+    assert {name: float(value) for name, value in found.items()} == pytest.approx(
+        {"time": 1e-6, "time_low": 0.99e-6, "time_high": 1.01e-6, "time_p99": 2.5e-6, "bandwidth": 5e8}
+    )
+    assert "op=mpi.bcast" in re.search(told["case"]["regex"], first)["case"]  # type: ignore[index]
+    good, bad = told["measured"]["match"], told["measured"]["anti_match"]
+    assert [bool(re.search(good, line)) for line in (first, failed)] == [True, False]
+    assert [bool(re.search(bad, line)) for line in (first, failed)] == [False, True]
 
 
 def test_influx_lines_are_read_with_their_tags_and_numbers() -> None:

@@ -43,6 +43,8 @@ _MEASURE = """<script>onload = () => {
         && one.getBoundingClientRect().right > inner).map(one => one.textContent),
       scale: Math.min(...[...page.querySelectorAll('figure > svg')].filter(one => one.getClientRects().length)
         .map(one => one.getBoundingClientRect().width / one.viewBox.baseVal.width)),
+      behind: [...page.querySelectorAll('figure > svg > svg')].filter(one => one.getClientRects().length
+        && one.getBoundingClientRect().left > inner / 2).length,
       first: page.querySelector('main svg').getBoundingClientRect().top}];
   }));
   document.title = JSON.stringify({...seen(%d), ...seen(%d), ...seen(%d)});
@@ -106,6 +108,7 @@ def test_a_phone_shows_the_subject_of_each_table_and_pictures_that_can_be_read(
 ) -> None:
     page = seen[f"{name}-{PHONE}"]
     assert page["strong"] == []
+    assert page["behind"] == 0  # no picture begins with names alone
     assert page["scale"] is None or page["scale"] >= LEAST_SCALE
 
 

@@ -41,7 +41,8 @@ from steelyard.render.chart import (
     Shades,
     Style,
 )
-from steelyard.render.svg import svg, swatch
+from steelyard.render.phone import WIDTH, phone_chart
+from steelyard.render.svg import FONT, svg, swatch
 
 BLUE = Style("#0a4a86")
 X, Y = Axis("x", 0.0, 10.0, ((0.0, "0"), (10.0, "10"))), Axis("y", 1.0, 100.0, ((10.0, "ten"),), is_log=True)
@@ -121,6 +122,35 @@ def test_long_names_are_cut_and_told_to_the_pointer() -> None:
 def luminance(colour: str) -> float:
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def named(*names: str, width: int = 1040) -> Chart:
+    """A line for each name, with a mark in its middle."""
+    dots = Dots([5.0] * len(names), list(map(float, range(len(names)))), BLUE)
+    return Chart("", X, names_axis("", names, len(names), is_down=True), (dots,), 60, width)
+
+
+def test_on_a_phone_long_names_stand_above_their_lines_and_marks_are_in_sight() -> None:
+    names = ("mpi.reduce_scatter_block_init 64 KiB, window=64", "mpi.bcast 8 B", "mpi.bcast, all")
+    small = phone_chart(named(*names))
+    assert small is not None
+    picture = ET.fromstring(svg(small))
+    texts = {text.text: text for text in picture.iter() if text.tag.endswith("text")}
+    tops = [float(texts[name].get("y") or 0) for name in names]
+    (frame,) = [one for one in picture if one.tag.endswith("svg")]
+    marks = [float(one.get("cy") or 0) + float(frame.get("y") or 0) for one in frame.iter() if one.get("cy")]
+    assert tops[0] >= FONT
+    for before, top, mark in zip([0.0, *marks[:-1]], tops, marks, strict=True):
+        assert before < top < mark - 7  # the half of a marker, and room
+    assert float(frame.get("x") or 0) + float(frame.get("width") or 0) <= WIDTH
+    assert float(frame.get("width") or 0) > 0.9 * WIDTH
+
+
+@pytest.mark.parametrize(
+    "chart", [named("8 B", "64 B"), named("a long name of a row", width=WIDTH), Chart("", X, Y, MARKS)]
+)
+def test_pictures_that_a_phone_shows_are_drawn_once(chart: Chart) -> None:
+    assert phone_chart(chart) is None
 
 
 def test_lines_are_told_apart_in_grey() -> None:

@@ -154,7 +154,10 @@ class Shades:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture. `legend` is its own, if no other explains its lines; `note` says what it leaves out."""
+    """A picture. `legend` is its own, if no other explains its lines; `note` says what it leaves out.
+
+    `names_above`: names of the y axis stand above their lines, not left of them.
+    """
 
     title: str
     x: Axis
@@ -166,6 +169,7 @@ class Chart:
     shades: Shades | None = None
     note: str = ""
     has_grid: bool = True
+    names_above: bool = False
 
     def marks_of(self, kind: type[M]) -> list[M]:
         """List the marks of one kind, in the order of drawing."""

@@ -36,6 +36,7 @@ NEAR = 0.3  # CSS pixels from a straight line that nobody sees
 LETTER, TITLE_LETTER = 6.8, 7.4  # CSS pixels of a letter in a tick and in a title, about
 MOST_LABEL = 0.4  # of a picture's width for the labels of its y axis: longer ones are cut
 LINE_HEIGHT, SHADES_WIDTH, RIGHT = 16, 74, 14
+ABOVE = 11  # CSS pixels from a line up to the name above it: a marker fits between
 # Corners of markers around their middle, in half sizes; the circle has none.
 _CORNERS = {
     "square": [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
@@ -89,10 +90,11 @@ def svg(chart: Chart) -> Markup:
         f'<svg {size} role="img" aria-label="{escape(names)}" font-size="{FONT}" fill="{INK}">',
         _title(chart),
         _words(frame.left, frame.top - 6, chart.y.label, colour=SOFT) if chart.y.label else "",
-        *_y_axis(frame, chart.has_grid),
+        *_y_axis(frame, chart.has_grid, not chart.names_above),
         *_x_axis(frame, chart.has_grid),
         # An inner <svg> clips at the axes, without an id that must be unique in the page.
         f'<svg x="{_n(frame.left)}" y="{_n(frame.top)}" {box}>{inner}</svg>',
+        *(_names_above(frame) if chart.names_above else ()),
         *(_shades(chart.shades, frame) if chart.shades else ()),
         "</svg>",
     ]
@@ -109,7 +111,7 @@ def swatch(key: Key) -> Markup:
 
 def _frame(chart: Chart) -> _Frame:
     longest = max((len(text) for _, text in chart.y.ticks), default=0)
-    left = min(8 + LETTER * longest, MOST_LABEL * chart.width)
+    left = 8 if chart.names_above else min(8 + LETTER * longest, MOST_LABEL * chart.width)
     top = (LINE_HEIGHT + 2 if chart.title else 0) + (LINE_HEIGHT if chart.y.label else 6)
     bottom = LINE_HEIGHT + 2 + (LINE_HEIGHT if chart.x.label else 0)
     right = SHADES_WIDTH if chart.shades else RIGHT
@@ -118,19 +120,35 @@ def _frame(chart: Chart) -> _Frame:
 
 def _title(chart: Chart) -> str:
     """Write as much of the title as there is room for; the pointer shows all of it."""
-    most = int(chart.width / TITLE_LETTER)
-    short = chart.title if len(chart.title) <= most else chart.title[: most - 1] + "…"
-    return _words(0, 12, short, size=12, weight=600, tip=chart.title if short != chart.title else "")
+    short, tip = _shortened(chart.title, int(chart.width / TITLE_LETTER))
+    return _words(0, 12, short, size=12, weight=600, tip=tip)
 
 
-def _y_axis(frame: _Frame, has_grid: bool) -> Iterable[str]:
+def _y_axis(frame: _Frame, has_grid: bool, has_names: bool) -> Iterable[str]:
     most = int(frame.left / LETTER)
-    heights = [frame.top + float(y) for y in frame.ys([value for value, _ in frame.y.ticks])]
+    heights = _heights(frame)
     if has_grid and heights:
         yield _rules([(frame.left, y, frame.left + frame.width, y) for y in heights], GRID)
-    for y, (_, text) in zip(heights, frame.y.ticks, strict=True):
-        short = text if len(text) <= most else text[: most - 1] + "…"
-        yield _words(frame.left - 5, y + 3.5, short, anchor="end", tip=text if short != text else "")
+    for y, (_, text) in zip(heights if has_names else (), frame.y.ticks, strict=has_names):
+        short, tip = _shortened(text, most)
+        yield _words(frame.left - 5, y + 3.5, short, anchor="end", tip=tip)
+
+
+def _names_above(frame: _Frame) -> Iterable[str]:
+    """Write the names of the y axis over the marks, each above its line."""
+    for y, (_, text) in zip(_heights(frame), frame.y.ticks, strict=True):
+        short, tip = _shortened(text, int(frame.width / LETTER))
+        yield _words(frame.left, y - ABOVE, short, tip=tip)
+
+
+def _heights(frame: _Frame) -> list[float]:
+    """List the places of the ticks of the y axis in the picture."""
+    return [frame.top + float(y) for y in frame.ys([value for value, _ in frame.y.ticks])]
+
+
+def _shortened(text: str, most: int) -> tuple[str, str]:
+    """Cut a text that has no room; its whole is what the pointer shows."""
+    return (text, "") if len(text) <= most else (text[: most - 1] + "…", text)
 
 
 def _x_axis(frame: _Frame, has_grid: bool) -> Iterable[str]:

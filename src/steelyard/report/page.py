@@ -34,6 +34,7 @@ from steelyard.judges.compare.asked import comparison
 from steelyard.judges.compare.headline import headline
 from steelyard.judges.compare.verdicts import Verdicts
 from steelyard.render.chart import Chart
+from steelyard.render.phone import phone_chart
 from steelyard.render.sections import MOST_OPEN, MOST_SECTIONS, shown_lines
 from steelyard.render.svg import svg, swatch
 from steelyard.report.acceptance_page import REST, acceptance_answers, acceptance_of, acceptance_sections
@@ -165,7 +166,13 @@ def render_report(folders: Sequence[Folder], accepted: Acceptance | None = None)
 
 def _template() -> jinja2.Template:
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"svg": svg, "swatch": swatch, "shown_lines": shown_lines, "visible": visible}
+    environment.filters |= {
+        "svg": svg,
+        "phone": phone_chart,
+        "swatch": swatch,
+        "shown_lines": shown_lines,
+        "visible": visible,
+    }
     return environment.from_string(resources.files(__package__).joinpath("page.html.j2").read_text("utf-8"))
 
 

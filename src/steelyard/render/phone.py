@@ -1,0 +1,22 @@
+"""Pictures for a phone: long names stand above their lines, so that the marks are in sight."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from steelyard.render.chart import Chart
+
+WIDTH = 366  # CSS pixels: those of a phone, 390, less the margins of the page
+_ROW = 36  # CSS pixels of a line with its name above
+_ENDS = 56  # CSS pixels above the first line and of the x axis
+_LONG = 12  # letters: names that are shorter leave room for the marks
+
+
+def phone_chart(chart: Chart) -> Chart | None:
+    """Draw a picture with long names again, as narrow as a phone; None where the usual one can be read."""
+    is_named = chart.y.low > chart.y.high and chart.shades is None  # names run downwards
+    longest = max((len(text) for _, text in chart.y.ticks), default=0)
+    if not is_named or longest < _LONG or chart.width <= WIDTH:
+        return None
+    height = _ENDS + round(_ROW * (chart.y.low - chart.y.high))
+    return replace(chart, width=WIDTH, height=height, names_above=True)

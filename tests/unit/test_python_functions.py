@@ -161,7 +161,16 @@ _MISTAKES: list[tuple[Callable[[str], object], str]] = [
     (lambda here: _accept(5), "folder is the name"),
     (lambda here: _accept(here, here), "its own reference"),
     (lambda here: _accept(here, limits="nowhere.toml"), "nowhere.toml"),
-    (lambda here: _read(here).table(5), "'samples', not 5"),
+    (lambda here: _compare(here, here, least=10**400), "least is too large a number"),
+    (lambda here: _compare(here, by="a\nb"), "by 'a\\nb' has control characters"),
+    (lambda here: _compare(here, despite="\x1b[1m"), "has control characters"),
+    (lambda here: _load(here, rows="\0"), "has control characters"),
+    (lambda here: _read("x" * 5000), "cannot be looked for: File name too long"),
+    (lambda here: _accept(here, "x" * 300), "cannot be looked for: File name too long"),
+    (lambda here: _load([here, Path("a\0b")]), "has control characters"),
+    (lambda here: _read(here).table(5), "rows is a text, not 5"),
+    (lambda here: _read(here).table(["cases"]), "rows is a text, not"),
+    (lambda here: _read(here).table("points"), "'cases' or 'launches' or 'samples'"),
 ]
 
 

@@ -141,6 +141,9 @@ def text_of(name: str, value: Any) -> str:
         raise InputError(f"{name} is a text, not {_shown(value)}")
     if not value.strip():
         raise InputError(f"{name} is empty; give a value, or leave it out")
+    if visible(value) != value:
+        shown = shortened(value, _MOST_QUOTED)
+        raise InputError(f"{name} '{shown}' has control characters or is not UTF-8; give it plain letters")
     return value
 
 
@@ -148,11 +151,13 @@ def path_of(name: str, value: Any) -> Path:
     """Check the name of a file or a folder. Raises InputError."""
     if not isinstance(value, str | Path):
         raise InputError(f"{name} is the name of a file or folder, a text or a Path, not {_shown(value)}")
-    text = text_of(name, str(value))
-    if visible(text) != text:
-        shown = shortened(text, _MOST_QUOTED)
-        raise InputError(f"{name} '{shown}' has control characters or is not UTF-8; give it a plain name")
-    return Path(text)
+    path = Path(text_of(name, str(value)))
+    try:
+        path.exists()
+    except OSError as error:  # another one than that it is not there
+        shown = shortened(str(path), _MOST_QUOTED)
+        raise InputError(f"{name} '{shown}' cannot be looked for: {error.strerror}; give another") from None
+    return path
 
 
 def switch_of(name: str, value: Any) -> bool:
@@ -166,7 +171,10 @@ def number_of(name: str, value: Any) -> float:
     """Check a number. Raises InputError."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(f"{name} is a number, not {_shown(value)}")
-    return value
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError(f"{name} is too large a number; give a smaller one") from None
 
 
 def _whole(name: str, value: Any) -> int:

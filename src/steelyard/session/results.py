@@ -19,6 +19,7 @@ from steelyard.judges.compare.asked import headline_of
 from steelyard.records.results_folder import check_results_folder
 from steelyard.render.terminal import Paper
 from steelyard.results.row import Row
+from steelyard.session.asked import text_of
 from steelyard.session.page import results_html
 from steelyard.system.workers import mapped
 
@@ -67,7 +68,7 @@ class Results:
 
         Raises InputError for other `rows`, and where polars is missing.
         """
-        return table_of([(self.read.measured, self.exported())], rows)
+        return table_of([(self.read.measured, self.exported())], text_of("rows", rows))
 
     def report(self) -> Path:
         """Write report.html into the folder, and return its path. Raises InputError if it cannot be."""

@@ -14,7 +14,7 @@ from steelyard.campaign.hold import Hold
 from steelyard.session.ahead import _MODULES, ImportsAhead
 
 
-@pytest.mark.parametrize("module", ["steelyard", "steelyard.cli.main"])
+@pytest.mark.parametrize("module", ["steelyard", "steelyard.cli.main", "steelyard.cli.list"])
 def test_neither_package_nor_command_line_imports_what_takes_long(module: str) -> None:
     heavy = ("numpy", "scipy", "polars", "matplotlib", "rich", "jinja2")
     code = f"import sys, {module}; print([name for name in {heavy} if name in sys.modules])"

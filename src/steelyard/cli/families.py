@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from steelyard.engines.description import Op
-from steelyard.rows.op_facts import place_of
+from steelyard.rows.op_order import place_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from steelyard.records.kinds import BANDWIDTH, COLLECTIVE, INSTRUMENT, LATENCY, 
 from steelyard.results.facets import Cores, Rate
 from steelyard.results.row import Row, half_of
 from steelyard.rows.labels import row_labels
+from steelyard.rows.op_order import place_of
 from steelyard.rows.row_words import NOISY, bandwidth_words, rate_words, value_words
 
 MOST_OPS = 4  # of a family that a sentence names
@@ -36,11 +37,6 @@ _SUBJECTS = {
     "self": "The instrument",
 }
 _MPIS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "mvapich": "MVAPICH"}
-# What a reader looks for first; others follow in the order of the plan.
-_FIRST = (
-    *("pingpong", "bandwidth", "message_rate", "allreduce", "barrier", "bcast", "alltoall"),
-    *("parallel", "for", "task", "mutex", "create", "stream.triad", "copy"),
-)
 
 
 def mpi_words(name: str) -> str:
@@ -129,12 +125,6 @@ def _own_team(rows: Sequence[Row], team: str) -> str:
     """` (2 threads)`, where the ops of a sentence have no `team` in common."""
     own = "" if team else _team(rows)
     return f" ({own})" if own else ""
-
-
-def place_of(op: str) -> int:
-    """Say how early readers look for an op of its family."""
-    name = op.partition(".")[2]
-    return _FIRST.index(name) if name in _FIRST else len(_FIRST)
 
 
 def _op_words(name: str, rows: Sequence[Row]) -> str:

@@ -33,8 +33,8 @@ from steelyard.rows.op_facts import (
     group_words,
     is_claimed,
     mpi_words,
-    place_of,
 )
+from steelyard.rows.op_order import place_of
 from steelyard.rows.ratios import rival_ratios
 from steelyard.rows.rivals import MOST, ratio_words
 from steelyard.rows.row_words import NOISY

@@ -33,7 +33,6 @@ from steelyard.results.load import load
 from steelyard.results.rows import rows_of
 
 _ABOUT = (
-    "# Guidelines of MPIs\n\n"
     "This page shows results of the plan [`guidelines`](../analysis/guidelines.md). "
     "`benchmarks/guidelines_page.py` wrote it from the results folder of\n\n"
 )
@@ -45,6 +44,9 @@ def page(folder: Path) -> Iterator[str]:
     measured = load(folder)
     rows = rows_of(measured)
     found = check_guidelines(rows, Asked())
+    violated = [f"{mpi} {_violated(_of(found, mpi))}" for mpi in _mpis(found)]
+    total = _violated(found.points)
+    yield f"# Guidelines of MPIs\n\n{total} of {found.family} cases are violated: {', '.join(violated)}.\n"
     yield f"{_ABOUT}    {shlex.join(measured.campaign.command)}\n"
     yield "\n".join(place_lines(measured, rows)) + "\n"
     yield (
@@ -70,20 +72,31 @@ def page(folder: Path) -> Iterator[str]:
 
 
 def _counts(found: CheckedGuidelines) -> str:
-    """A line for each guideline, a column for each MPI: how many cases are violated, hold, are undecided."""
+    """A line for each guideline that somebody violates, a column for each MPI: how many of its cases are
+    violated, hold, are undecided.
+    """
     mpis = _mpis(found)
     lines = []
-    for words in dict.fromkeys(one.words for one in found.points):
-        cells = [_count([one for one in _of(found, mpi) if one.words == words]) for mpi in mpis]
-        lines.append((words, *cells))
+    whole = list(dict.fromkeys(one.words for one in found.points))
+    for words in whole:
+        points = [one for one in found.points if one.words == words]
+        if _violated(points):
+            lines.append(
+                (words, *(_count([one for one in _of(found, mpi) if one in points]) for mpi in mpis))
+            )
+    kept = len(whole) - len(lines)
     lines.append(("all", *(_count(_of(found, mpi)) for mpi in mpis)))
-    said = "Cases: violated / hold / undecided.\n\n"
+    said = f"Cases: violated / hold / undecided. {kept} further guidelines are violated nowhere.\n\n"
     return said + markdown(("guideline", *mpis), lines, [False, *(True for _ in mpis)])
 
 
 def _count(points: Sequence[GuidelineVerdict]) -> str:
     said = [one.verdict for one in points]
     return " / ".join(str(said.count(verdict)) for verdict in _VERDICTS) if said else ""
+
+
+def _violated(points: Sequence[GuidelineVerdict]) -> int:
+    return sum(one.verdict == VIOLATED for one in points)
 
 
 def _mpis(found: CheckedGuidelines) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from apps_page import markdown, markdown_of, place_lines
 
+from steelyard.base.plural import counted
 from steelyard.judges.guidelines.tables import case_table, guideline_sentences
 from steelyard.judges.guidelines.verdicts import (
     CANNOT_TELL,
@@ -86,7 +87,9 @@ def _counts(found: CheckedGuidelines) -> str:
             )
     kept = len(whole) - len(lines)
     lines.append(("all", *(_count(_of(found, mpi)) for mpi in mpis)))
-    said = f"Cases: violated / hold / undecided. {kept} further guidelines are violated nowhere.\n\n"
+    said = (
+        f"Cases: violated / hold / undecided. {counted(kept, 'further guideline')} without a violation.\n\n"
+    )
     return said + markdown(("guideline", *mpis), lines, [False, *(True for _ in mpis)])
 
 

@@ -66,6 +66,7 @@ static const struct op_family *const families[] = {
     &mpi_dynamic_ops,
     &mpi_win_ops,
     &mpi_local_ops,
+    &mpi_first_ops,
     &mpi_part_ops,
     &mpi_mt_ops,
     &mpi_mt_serve_ops,

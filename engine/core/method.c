@@ -22,6 +22,7 @@ const struct method *const methods[] = {
     &method_trigger,
     &method_trigger_ack, /* along a path */
     &method_bounds,      /* from above and below */
+    &method_first,       /* once, when the launch begins */
     &method_truth,       /* in simulation */
     NULL,
 };
@@ -46,7 +47,7 @@ bool method_suits(const struct method *method, const struct op *op)
 {
     bool flows = !method_follows(method) || method->flows[op->flow];
     return method->suits[op->class] && flows && (!method->messages || op->turn) &&
-           (!op->prepare || method->single);
+           (!op->prepare || method->single) && method->once == (op->first != NULL);
 }
 
 /* A collective of MPI, also with work beside it. */
@@ -95,7 +96,7 @@ const struct method *method_default(const struct op *op)
 {
     static const struct method *const defaults[OP_CLASSES] = {
         [OP_LOCAL] = &method_batch, [OP_P2P] = &method_batch, [OP_COLLECTIVE] = &method_epoch};
-    return op->prepare ? &method_barrier : defaults[op->class];
+    return op->first ? &method_first : op->prepare ? &method_barrier : defaults[op->class];
 }
 
 int method_make_ready(const struct bench *bench)

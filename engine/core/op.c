@@ -129,6 +129,7 @@ void op_describe(const struct op *op, struct json *j)
             json_string(j, NULL, methods[i]->name);
     json_close(j, ']');
     json_string(j, "default_method", method_default(op)->name);
+    json_bool(j, "first", op->first != NULL);
     json_bool(j, "lasts", op->prepare != NULL && op->role != ROLE_FILE);
     work_describe(op, j);
     param_rows_json(j, "params", op->params);

@@ -89,6 +89,7 @@ enum op_delays {
 };
 
 struct delays;
+struct first;
 struct json;
 struct op;
 
@@ -108,6 +109,7 @@ struct op_env {
     const struct delays *delays; /* when ranks come to each repetition (base/delays.h); NULL: not given */
     const char *files;           /* the folder of the campaign's files; NULL: not given */
     struct phases *phases;       /* of an op with phases, to stamp; else NULL */
+    const struct first *first;   /* what this launch did first; NULL: nothing */
     double work_per_us; /* for an op that `works`: steps of work (base/work.h); 0: not in simulation */
 };
 
@@ -193,6 +195,9 @@ struct op {
     void (*describe_end)(const void *state, struct json *j);
 
     void (*teardown)(void *state);
+
+    /* For an op whose subject is its first use in a launch (core/first.h), which has no `run`; else NULL. */
+    const struct op_first *first;
 
     /* The flow, if parameters change it: another root than rank 0, several teams at once; else NULL. */
     enum op_flow (*flow_at)(const struct op_env *env);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct delays;
+struct first;
 struct method;
 struct op;
 struct stop_rule;
@@ -28,6 +29,7 @@ struct point {
     enum keep keep;              /* of the launch */
     const struct delays *delays; /* of the launch, to replay (base/delays.h); NULL: none */
     const char *files;           /* of the launch: the folder of its files; NULL: none */
+    const struct first *first;   /* of the launch: what it did before all else; NULL: nothing */
     double op_params[PARAMS_MAX], method_params[PARAMS_MAX], rule_params[PARAMS_MAX];
 };
 

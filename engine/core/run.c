@@ -71,7 +71,9 @@ static int plan_chunk(struct run *r, int64_t *count)
         most = block > 0 ? (look >= 1 && look < block ? look : block) : most;
         double left = ceil(AT_THE_LIMIT * (r->series.limit_s - r->series.seconds) * 1e9 / r->obs_ns);
         most = left >= 1 && left < most ? left : most;
-        const bool ends = r->stop != STOP_NOT_YET || r->room.back_ns || r->moved.wrong;
+        const bool is_all = r->point->method->once && r->begun > 0;
+        const bool ends = r->stop != STOP_NOT_YET || is_all || r->room.back_ns || r->moved.wrong;
+        most = r->point->method->once ? 1 : most;
         plan[0] = ends ? 0 : most < 1 ? 1 : (int64_t)most;
         plan[1] = probe_is_due(r->probe, (double)plan[0] * r->obs_ns);
         plan[2] = moved_is_due(&r->moved, &r->bench, r->series.seconds);
@@ -349,6 +351,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
                             .buffers = &r.buffers,
                             .delays = p->delays,
                             .files = p->files,
+                            .first = p->first,
                             .work_per_us = p->work_per_us};
     r.bench = (struct bench){.op = p->op,
                              .team = team,
@@ -357,6 +360,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
                              .report = p->method->at_root ? OP_ROOT : p->op->report,
                              .brief = p->brief,
                              .phases = r.env.phases,
+                             .first = p->first,
                              .moved = &r.moved,
                              .seed = p->seed};
     r.series.tick = (double)clock->tick_ns;

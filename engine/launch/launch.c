@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/libraries.h"
 #include "base/yield.h"
+#include "core/first.h"
 #include "core/op.h"
 #include "core/point.h"
 #include "core/run.h"
@@ -23,6 +24,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What the points of a launch share. */
 struct shared {
@@ -36,6 +38,14 @@ struct shared {
     struct delays delays;
     bool of_all;        /* every rank tells where it is, and how it fares */
     double work_per_us; /* 0: no op works */
+    const struct first *first;
+};
+
+/* What the launch does before all else, if --first says so. */
+struct before {
+    int64_t began_ns; /* when main did */
+    struct point point;
+    struct first first;
 };
 
 /* The classic mistake: an mpiexec of another MPI starts the ranks, and each of them believes to be alone. */
@@ -146,6 +156,7 @@ static int measure_one(struct shared *s, struct point point)
     point.work_per_us = s->work_per_us;
     point.delays = s->options->arrivals ? &s->delays : NULL;
     point.files = s->options->files;
+    point.first = s->first;
     point.keep = s->settings->keep;
     point.seed = hash_mix((uint64_t)s->settings->seed + (uint64_t)point.id);
     int err =
@@ -154,9 +165,9 @@ static int measure_one(struct shared *s, struct point point)
 }
 
 static int measure(const struct options *o, const struct settings *settings, const struct team *team,
-                   const struct point *points, size_t count)
+                   const struct first *first, const struct point *points, size_t count)
 {
-    struct shared s = {.options = o, .settings = settings, .team = team};
+    struct shared s = {.options = o, .settings = settings, .team = team, .first = first};
     const enum keep keep = keep_of(settings->keep, team->size);
     s.of_all = keep == KEEP_RANKS || keep == KEEP_BOTH;
     int err = open_shared(&s, points, count);
@@ -166,11 +177,37 @@ static int measure(const struct options *o, const struct settings *settings, con
     return err ? err : close_err;
 }
 
+/* Each rank reads it itself: nothing can be sent yet. */
+static int read_first(const struct launch *l, struct before *before)
+{
+    if (!l->options->first)
+        return 0;
+    char *line = strdup(l->options->first);
+    int err = line ? point_parse(line, l->ops, l->op_count, &before->point)
+                   : err_say(ERR_NOMEM, "no memory for the words of --first");
+    free(line);
+    if (!err && !before->point.op->first)
+        err =
+            err_say(ERR_INPUT, "%s is not timed before all else; leave --first out", before->point.op->name);
+    return err;
+}
+
+static int do_first(struct team *team, void *data)
+{
+    struct before *before = data;
+    team->began_ns = before->began_ns;
+    first_take(&before->first, &before->point, team);
+    return 0;
+}
+
 /* An open team, on the CPUs that were asked for. */
-static int open_team(const struct launch *l, const struct settings *settings, struct team *team)
+static int open_team(const struct launch *l, const struct settings *settings, struct before *before,
+                     struct team *team)
 {
     const struct options *o = l->options;
-    int err = team_open(team, o->thread_level ? o->thread_level : "single", (int)settings->ranks);
+    before->began_ns = l->began_ns;
+    int err = team_open(team, o->thread_level ? o->thread_level : "single", (int)settings->ranks,
+                        before->point.op ? do_first : NULL, before);
     team->began_ns = team->size == 1 || team->init_end_ns > 0 ? l->began_ns : 0;
     if (err)
         return err;
@@ -185,19 +222,21 @@ static int run(const struct launch *l)
     const struct options *o = l->options;
     struct team team = {0};
     struct settings settings;
+    struct before before = {0};
     struct point *points = NULL;
     size_t count = 0;
     int err = o->cpus ? launch_bind(o->cpus, NULL) : 0;
     err = err ? err : options_read(o, &settings);
+    err = err ? err : read_first(l, &before);
     if (err)
         return l->complain(&team, err);
     if (!settings.yields)
         yield_disable();
-    err = open_team(l, &settings, &team);
+    err = open_team(l, &settings, &before, &team);
     if (!err)
         err = points_share(&team, o->points, l->words, l->word, l->ops, l->op_count, &points, &count);
     if (!err)
-        err = measure(o, &settings, &team, points, count);
+        err = measure(o, &settings, &team, &before.first, points, count);
     free(points);
     if (!err)
         err = launch_close(&team, o->out);

@@ -39,6 +39,8 @@ const struct opt option_rows[] = {
      offsetof(struct options, arrivals)},
     {"--files", "FOLDER", "the folder of files that ops read and write, this campaign's own",
      offsetof(struct options, files)},
+    {"--first", "POINT", "the words of a point whose op is timed before all else; it stands in --points, too",
+     offsetof(struct options, first)},
     {"--load", "PATHS", "shared libraries of ops, separated by ':'", offsetof(struct options, load)},
     {"--thread-level", "LEVEL", "single, funneled, serialized, multiple",
      offsetof(struct options, thread_level)},

@@ -11,7 +11,7 @@
 /* As they are written; NULL: not given. */
 struct options {
     const char *points, *out, *ranks, *yield, *clock, *cpus, *seed, *thread_level, *sync, *paths, *skew,
-        *jump, *wild, *probe, *arrivals, *keep, *load, *files;
+        *jump, *wild, *probe, *arrivals, *keep, *load, *files, *first;
 };
 
 extern const struct opt option_rows[];

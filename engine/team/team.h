@@ -24,11 +24,15 @@ struct team {
     int64_t finalize_ns; /* duration of MPI_Finalize, shmem_finalize; known when the team is closed */
 };
 
+/* What is done between the start of a library and the first message of the team; NULL: nothing. The team knows
+ * its rank and size then, and cannot be used for messages. Without a library it is not called. */
+typedef int team_early(struct team *team, void *data);
+
 /* `thread_level`: single, funneled, serialized or multiple. `ranks`: their number, if the team starts them
  * itself; with MPI the launcher does. Without MPI each rank is a fork of the caller; with several ranks the
  * caller does not return, but ends when they do. ERR_INPUT, ERR_UNSUPPORTED, ERR_MPI, ERR_NOMEM,
- * ERR_SYSTEM. */
-int team_open(struct team *team, const char *thread_level, int ranks);
+ * ERR_SYSTEM, and the errors of `early`, which gets `data`. */
+int team_open(struct team *team, const char *thread_level, int ranks, team_early *early, void *data);
 int team_close(struct team *team);
 
 /* End the whole launch; never returns. */

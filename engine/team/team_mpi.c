@@ -92,6 +92,12 @@ int team_threads_allowed(const char *op, int threads)
     return err;
 }
 
+#ifdef SMPI_H /* there is no clock yet, and after MPI_Finalize it is the machine's again */
+enum { HAS_FIRST = false, FINALIZE_TIMED = false };
+#else
+enum { HAS_FIRST = true, FINALIZE_TIMED = true };
+#endif
+
 static int64_t monotonic_ns(void)
 {
     struct timespec now;
@@ -99,7 +105,7 @@ static int64_t monotonic_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-int team_open(struct team *team, const char *thread_level, int ranks)
+int team_open(struct team *team, const char *thread_level, int ranks, team_early *early, void *data)
 {
     (void)ranks; /* its launcher has started them */
     int wanted = MPI_THREAD_SINGLE;
@@ -118,13 +124,15 @@ int team_open(struct team *team, const char *thread_level, int ranks)
         err = team_mpi_err(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
                            "MPI_Comm_set_errhandler");
     if (!err)
+        err = team_mpi_err(MPI_Comm_rank(MPI_COMM_WORLD, &team->rank), "MPI_Comm_rank");
+    if (!err)
+        err = team_mpi_err(MPI_Comm_size(MPI_COMM_WORLD, &team->size), "MPI_Comm_size");
+    if (!err && early && HAS_FIRST)
+        err = early(team, data);
+    if (!err)
         err = team_mpi_err(MPI_Comm_dup(MPI_COMM_WORLD, &own->ops), "MPI_Comm_dup");
     if (!err)
         err = team_mpi_err(MPI_Comm_dup(MPI_COMM_WORLD, &own->team), "MPI_Comm_dup");
-    if (!err)
-        err = team_mpi_err(MPI_Comm_rank(own->ops, &team->rank), "MPI_Comm_rank");
-    if (!err)
-        err = team_mpi_err(MPI_Comm_size(own->ops, &team->size), "MPI_Comm_size");
     if (!err)
         tools_watch(own->tools, own->ops);
     if (!err && own->thread_level < wanted)
@@ -132,12 +140,6 @@ int team_open(struct team *team, const char *thread_level, int ranks)
                       thread_level, level_name(own->thread_level));
     return err ? err : hosts_open(team);
 }
-
-#ifdef SMPI_H /* after MPI_Finalize the clock of the simulation is the machine's again */
-enum { FINALIZE_TIMED = false };
-#else
-enum { FINALIZE_TIMED = true };
-#endif
 
 int team_close(struct team *team)
 {

@@ -141,7 +141,7 @@ static int take_slots(struct own *own, int size)
 
 /* ---- its life ---------------------------------------------------------------------------------------- */
 
-int team_open(struct team *team, const char *thread_level, int ranks)
+int team_open(struct team *team, const char *thread_level, int ranks, team_early *early, void *data)
 {
     (void)ranks; /* its launcher has started them */
     const int wanted = level_named(thread_level);
@@ -161,7 +161,8 @@ int team_open(struct team *team, const char *thread_level, int ranks)
         return err_say(ERR_UNSUPPORTED,
                        "thread level %s was asked for, this OpenSHMEM gives %s; use a lower one",
                        thread_level, levels[level_reached(own->thread_level)].name);
-    int err = take_slots(own, team->size);
+    int err = early ? early(team, data) : 0;
+    err = err ? err : take_slots(own, team->size);
     shmem_barrier_all(); /* or a message may come before there is room for it */
     return err ? err : hosts_open(team);
 }

@@ -141,9 +141,11 @@ static int fork_ranks(const struct own *own, int ranks, int *rank)
     keep(own, pids, ranks);
 }
 
-int team_open(struct team *team, const char *thread_level, int ranks)
+int team_open(struct team *team, const char *thread_level, int ranks, team_early *early, void *data)
 {
     (void)thread_level;
+    (void)early; /* there is no library to start */
+    (void)data;
     *team = (struct team){.size = 1};
     if (ranks <= 1)
         return hosts_open(team);

@@ -19,7 +19,7 @@ static inline pid_t ranks_start(int (*body)(struct team *team), int ranks)
     if (pid != 0)
         return pid;
     struct team team;
-    if (team_open(&team, "single", ranks) != 0)
+    if (team_open(&team, "single", ranks, NULL, NULL) != 0)
         _exit(99);
     int failures = body(&team);
     if (team_close(&team) != 0)

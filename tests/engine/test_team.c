@@ -236,8 +236,8 @@ static void test_input(void)
     struct team team;
     int64_t value = 5;
     char data = 'x';
-    CHECK(team_open(&team, "single", 100000) == ERR_INPUT && strstr(err_text(), "at most 256"));
-    CHECK(team_open(&team, "single", 0) == 0 && team.size == 1 && team.rank == 0 && !team.own);
+    CHECK(team_open(&team, "single", 100000, NULL, NULL) == ERR_INPUT && strstr(err_text(), "at most 256"));
+    CHECK(team_open(&team, "single", 0, NULL, NULL) == 0 && team.size == 1 && team.rank == 0 && !team.own);
     CHECK(team_send(&team, 1, &data, 1) == ERR_SYSTEM && strstr(err_text(), "no rank 1 to send to"));
     CHECK(team_recv(&team, 0, &data, 1) == ERR_SYSTEM);
     CHECK(team_barrier(&team) == 0 && team_max(&team, &value) == 0 && value == 5);

@@ -118,6 +118,9 @@ def engine_command(job: CampaignJob, engine: Engine, launch: LaunchCommand, path
     group = job.planned.group
     if engine.mpi is not None and (group.threads > 1 or group.thread_level):
         command += ["--thread-level", group.thread_level or "funneled"]
+    if group.opens is not None:
+        (point,) = group.points
+        command += ["--first", point_line(point, job.setup.ops, None)]
     plan = job.plan
     if plan.arrivals is not None:
         command += ["--arrivals", str(_arrivals_file(job.folder))]

@@ -69,6 +69,7 @@ class LaunchGroup(Struct, frozen=True):
     env: tuple[tuple[str, str], ...] = ()
     arm: str | None = None
     hosts: int | None = None
+    opens: int | None = None  # the point that is timed before all else; it is the only one
 
     def request(self, plan: Plan) -> LaunchRequest:
         """Make the request for a launch of these points."""
@@ -217,6 +218,7 @@ def groups_of(points: Sequence[PlannedPoint]) -> tuple[LaunchGroup, ...]:
             env=tuple(sorted(point.env.items())),
             arm=point.arm,
             hosts=point.hosts,
+            opens=point.point if point.opens else None,
         )
         groups.setdefault(key, []).append(point)
     return tuple(msgspec.structs.replace(key, points=tuple(group)) for key, group in groups.items())
@@ -301,7 +303,8 @@ def job_name(launch: int, group: LaunchGroup) -> str:
     env = "".join(f"-{_in_name(f'{name}={masked(name, value)}')}" for name, value in group.env)
     arm = f"-arm-{_in_name(group.arm)}" if group.arm is not None else ""
     hosts = f"-h{group.hosts}" if group.hosts else ""
-    rest = f"{level}{omp}{place}{env}{arm}"
+    opens = f"-first-{group.opens}" if group.opens is not None else ""
+    rest = f"{level}{omp}{place}{env}{arm}{opens}"
     if len(rest) > _LONGEST_REST:
         rest = f"-{zlib.crc32(rest.encode()):08x}"
     return f"l{launch:02d}-{engine}-n{group.ranks}{hosts}{threads}{rest}"

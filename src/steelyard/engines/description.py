@@ -86,6 +86,7 @@ class Op(Struct, frozen=True):
     parts: int = 1  # operations in a repetition
     counters: tuple[str, ...] = ()
     lasts: bool = False  # a repetition may last minutes
+    first: bool = False  # it is timed once, before all else, in a launch of its own
     work: Work | None = None
     available: bool = True
     why_not: str | None = None

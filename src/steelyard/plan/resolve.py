@@ -166,6 +166,7 @@ def _asked_of(
             placement=place,
             beside=number if measure.beside else None,
             first=measure.first,
+            opens=op.first,
         )
         levels = (None,) if kind == SOLO else tuple(_thread_levels(measure, op))
         yield _Asked(shared, rows, tuple(fitting(op, size) | given for given in wanted), kind, levels)

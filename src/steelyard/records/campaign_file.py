@@ -95,6 +95,7 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
     arm: Name | None = None  # the arm that it belongs to, if arms are compared
     beside: int | None = None  # points of the same number and size follow each other in a launch
     first: bool = False  # the first launches of these come before those of the others
+    opens: bool = False  # it is timed before all else, in a launch of its own
     refines: Count | None = None  # the point from which it differs only in size, which --refine chose
 
 

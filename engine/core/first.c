@@ -1,0 +1,96 @@
+#include "core/first.h"
+
+#include "core/op.h"
+#include "core/point.h"
+#include "team/team.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* Half a second is long against how far apart ranks leave the start of a library (ms), and short against the
+ * start of a job. The last of it is waited for awake, because a sleep ends late. */
+static const int64_t STEP_NS = 500000000, AWAKE_NS = 2000000;
+
+static int64_t now_ns(clockid_t id)
+{
+    struct timespec now;
+    clock_gettime(id, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void wait_for_instant(struct first *f)
+{
+    const int64_t begin = now_ns(CLOCK_REALTIME);
+    f->instant = begin / STEP_NS + 1;
+    const int64_t at = f->instant * STEP_NS, asleep = at - begin - AWAKE_NS;
+    if (asleep > 0)
+        nanosleep(&(struct timespec){.tv_nsec = asleep}, NULL);
+    while (now_ns(CLOCK_REALTIME) < at)
+        ;
+}
+
+static int use_untimed(struct first *f)
+{
+    const struct op_first *first = f->op->first;
+    int err = first->use(f);
+    return !err && first->after ? first->after(f) : err;
+}
+
+static int take(struct first *f, const struct team *team)
+{
+    const struct op_first *first = f->op->first;
+    if (first->from == FIRST_FROM_INIT) {
+        f->start_ns = team->init_begin_ns;
+        f->stop_ns = team->init_end_ns;
+        return 0;
+    }
+    const int64_t use = (int64_t)param_value(f->op->params, f->params, FIRST_USE, 1);
+    int err = first->ready ? first->ready(f) : 0;
+    if (err)
+        return err;
+    for (int64_t i = 1; i < use && !err; ++i)
+        err = use_untimed(f);
+    if (!err && first->from == FIRST_FROM_INSTANT)
+        wait_for_instant(f);
+    f->start_ns = first->from == FIRST_FROM_MAIN ? team->began_ns : now_ns(CLOCK_MONOTONIC);
+    if (!err)
+        err = first->use(f);
+    f->stop_ns = now_ns(CLOCK_MONOTONIC);
+    if (!err && first->after)
+        err = first->after(f);
+    if (first->done)
+        first->done(f);
+    return err;
+}
+
+void first_take(struct first *f, const struct point *point, const struct team *team)
+{
+    *f = (struct first){.op = point->op,
+                        .bytes = point->bytes,
+                        .params = point->op_params,
+                        .planted = point->plant == team->rank,
+                        .rank = team->rank,
+                        .size = team->size,
+                        .taken = true};
+    f->err = team->size < point->op->least_ranks ? 0 : take(f, team);
+    if (f->err)
+        snprintf(f->why, sizeof f->why, "%s", err_text());
+}
+
+int first_check(const struct first *f, const struct op *op, const struct team *team)
+{
+    if (!f || !f->taken || f->op != op)
+        return err_say(ERR_UNSUPPORTED,
+                       "%s is timed before all else in a launch of its own, begun with --first, and this is "
+                       "none",
+                       op->name);
+    int64_t last = f->instant, first = -f->instant;
+    int err = team_max(team, &last);
+    err = err ? err : team_max(team, &first);
+    if (!err && last != -first)
+        err = err_say(ERR_UNSUPPORTED,
+                      "ranks came to the instant of the first use more than half a second apart, or on its "
+                      "two sides: this launch has none");
+    return err;
+}

@@ -30,38 +30,48 @@ static void wait_for_instant(struct first *f)
         ;
 }
 
-static int use_untimed(struct first *f)
+/* Keep what went wrong first. */
+static void note(struct first *f, int err)
 {
-    const struct op_first *first = f->op->first;
-    int err = first->use(f);
-    return !err && first->after ? first->after(f) : err;
+    if (!err || f->err)
+        return;
+    f->err = err;
+    snprintf(f->why, sizeof f->why, "%s", err_text());
 }
 
-static int take(struct first *f, const struct team *team)
+/* All uses, also after a wrong answer, because others wait for them; not after a call that failed. */
+static int use_all(struct first *f, const struct team *team)
+{
+    const struct op_first *first = f->op->first;
+    const int64_t uses = (int64_t)param_value(f->op->params, f->params, FIRST_USE, 1);
+    int err = 0;
+    for (int64_t i = 1; i <= uses && !err; ++i) {
+        if (i == uses && first->from == FIRST_FROM_INSTANT)
+            wait_for_instant(f);
+        f->start_ns = first->from == FIRST_FROM_MAIN ? team->began_ns : now_ns(CLOCK_MONOTONIC);
+        err = first->use(f);
+        f->stop_ns = now_ns(CLOCK_MONOTONIC);
+        if (!err && first->after)
+            note(f, first->after(f));
+    }
+    return err;
+}
+
+static void take(struct first *f, const struct team *team)
 {
     const struct op_first *first = f->op->first;
     if (first->from == FIRST_FROM_INIT) {
         f->start_ns = team->init_begin_ns;
         f->stop_ns = team->init_end_ns;
-        return 0;
+        return;
     }
-    const int64_t use = (int64_t)param_value(f->op->params, f->params, FIRST_USE, 1);
-    int err = first->ready ? first->ready(f) : 0;
+    const int err = first->ready ? first->ready(f) : 0;
+    note(f, err);
     if (err)
-        return err;
-    for (int64_t i = 1; i < use && !err; ++i)
-        err = use_untimed(f);
-    if (!err && first->from == FIRST_FROM_INSTANT)
-        wait_for_instant(f);
-    f->start_ns = first->from == FIRST_FROM_MAIN ? team->began_ns : now_ns(CLOCK_MONOTONIC);
-    if (!err)
-        err = first->use(f);
-    f->stop_ns = now_ns(CLOCK_MONOTONIC);
-    if (!err && first->after)
-        err = first->after(f);
+        return;
+    note(f, use_all(f, team));
     if (first->done)
         first->done(f);
-    return err;
 }
 
 void first_take(struct first *f, const struct point *point, const struct team *team)
@@ -73,9 +83,8 @@ void first_take(struct first *f, const struct point *point, const struct team *t
                         .rank = team->rank,
                         .size = team->size,
                         .taken = true};
-    f->err = team->size < point->op->least_ranks ? 0 : take(f, team);
-    if (f->err)
-        snprintf(f->why, sizeof f->why, "%s", err_text());
+    if (team->size >= point->op->least_ranks)
+        take(f, team);
 }
 
 int first_check(const struct first *f, const struct op *op, const struct team *team)

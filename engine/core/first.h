@@ -39,7 +39,8 @@ struct first {
 /* An op whose subject is its first use: the functions of its family. Those that may be missing are NULL. */
 struct op_first {
     enum first_from from;
-    int (*ready)(struct first *f); /* untimed, before all uses; may be missing */
+    int (*ready)(struct first *f); /* untimed, before all uses; may be missing; an error ends it, and nothing
+                                      is left behind */
     int (*use)(struct first *f);   /* what is timed, as often as the parameter FIRST_USE_PARAM says */
     int (*after)(struct first *f); /* untimed, after each use: checks what came; may be missing */
     void (*done)(struct first *f); /* frees what `ready` made; may be missing */

@@ -55,7 +55,7 @@ int main(void)
      */
     for (size_t i = 0; i < count; ++i) {
         CHECK(ops[i].name[0] && ops[i].family && ops[i].summary && ops[i].parts >= 1);
-        CHECK(ops[i].setup && ops[i].run && ops[i].verify && ops[i].teardown);
+        CHECK(ops[i].setup && ops[i].verify && ops[i].teardown && !ops[i].run == (ops[i].first != NULL));
         CHECK(method_suits(method_default(&ops[i]), &ops[i]));
         CHECK(param_count(ops[i].params) <= PARAMS_MAX);
         for (size_t k = 0; k < i; ++k)

@@ -1,0 +1,104 @@
+"""mpi.first.*: timed before all else, in a launch of its own, and the first use indeed; what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from campaigns import ended, plan_of, run_plan, setup_of
+from further import further
+from points import describe, engine_of, measure
+from preloaded import build_preloaded
+from steelyard.engines.mpi import Mpi
+from steelyard.records.read import read_folder
+from steelyard.records.schema import End, Obs
+
+_LATE_NS = 300e6  # of a connection that is made when it is first used; nothing else takes that long
+_LAZY = f"""
+#include <mpi.h>
+#include <unistd.h>
+static int connected;
+int MPI_Send(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+{{
+    if (!connected)
+        usleep({_LATE_NS / 1e3:.0f});
+    connected = 1;
+    return PMPI_Send(data, n, type, to, tag, comm);
+}}
+"""
+_ROWS = (
+    ("op=mpi.first.message bytes=7 peer=1", 2, (0, 1)),
+    ("op=mpi.first.put bytes=24", 2, (1,)),
+    further("op=mpi.first.bcast bytes=7", 2, (1,)),
+    further("op=mpi.first.allreduce bytes=24", 2, (0, 1)),
+    further("op=mpi.first.job bytes=24", 2, (0, 1)),
+    ("op=mpi.first.alltoall bytes=7 use=3", 2, (0, 1)),
+    further("op=mpi.first.alltoall bytes=7 use=2", 3, (0, 2)),
+    further("op=mpi.first.comm_dup", 2, (0, 1)),
+    further("op=mpi.first.window bytes=40 use=2", 2, (0, 1)),
+    further("op=mpi.first.barrier use=2", 2, ()),
+    further("op=mpi.first.init", 2, ()),
+)
+
+
+def _end(mpi: Mpi, ranks: int, line: str, out: Path, first: str | None = None) -> tuple[End, int]:
+    """How a launch with this one point ends, and its samples."""
+    words = ("--first", f"point=0 {first or line} warm_up=brief")
+    records = measure(engine_of(mpi), ranks, 1, [line], out, words=words)
+    (end,) = (record for record in records if isinstance(record, End))
+    return end, sum(len(record.start_ns[0]) for record in records if isinstance(record, Obs))
+
+
+@pytest.mark.parametrize(("line", "ranks", "receivers"), _ROWS)
+def test_a_use_is_checked_and_timed_once(
+    tmp_path: Path, one_mpi: Mpi, line: str, ranks: int, receivers: tuple[int, ...]
+) -> None:
+    end, samples = _end(one_mpi, ranks, line, tmp_path / "out.jsonl")
+    assert (end.status, end.why, samples) == ("ok", None, 1)
+    for rank in receivers[-1:]:
+        end, samples = _end(one_mpi, ranks, f"{line} plant={rank}", tmp_path / "planted.jsonl")
+        assert (end.status, samples) == ("failed", 0)
+        assert f"rank {rank}: " in (end.why or "")
+
+
+@pytest.mark.further
+def test_every_mpi_has_first_uses(tmp_path: Path, mpi: Mpi) -> None:
+    for number, line in enumerate(row.values[0] if hasattr(row, "values") else row[0] for row in _ROWS):
+        end, samples = _end(mpi, 2, str(line), tmp_path / f"{number}.jsonl")
+        assert (end.status, end.why, samples) == ("ok", None, 1), line
+
+
+def test_what_did_not_come_first_is_skipped(tmp_path: Path, one_mpi: Mpi) -> None:
+    line = "op=mpi.first.barrier"
+    engine = engine_of(one_mpi)
+    records = measure(engine, 1, 1, [line, "op=self.empty rule=fixed count=2"], tmp_path / "out.jsonl")
+    first, second = (record for record in records if isinstance(record, End))
+    assert (first.status, second.status) == ("skipped", "ok")
+    assert "in a launch of its own" in (first.why or "")
+    ops = {op.name: op for op in describe(engine).ops}
+    assert ops["mpi.first.barrier"].methods == ("first",)
+    assert not any("first" in op.methods for op in ops.values() if not op.first)
+
+
+def test_a_lazy_connection_is_found(
+    tmp_path: Path, one_mpi: Mpi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: the first message of a rank takes 300 ms. It is in the first use, and not in the second."""
+    source = tmp_path / "lazy.c"
+    source.write_text(_LAZY)
+    monkeypatch.setenv("LD_PRELOAD", str(build_preloaded(engine_of(one_mpi), source, tmp_path)))
+    params = {"use": "1,2"}
+    plan = plan_of("mpi.first.message", "mpi.barrier", ranks=2, bytes=8, params=params)
+    events = run_plan(tmp_path / "run", plan, setup_of(one_mpi))
+    assert [status for _, status in ended(events)] == ["ok"] * 3
+    took: dict[str, list[int]] = {}
+    for file in read_folder(tmp_path / "run").files:
+        names = {run.plan.point: f"{run.plan.op} {run.plan.params.get('use')}" for run in file.points}
+        assert len(names) == 1  # each has a launch of its own
+        for record in (record for run in file.points for record in run.observations):
+            for start, stop in zip(record.start_ns[0], record.stop_ns[0], strict=True):
+                took.setdefault(next(iter(names.values())), []).append(stop - start)
+    first, second = took["mpi.first.message 1.0"], took["mpi.first.message 2.0"]
+    assert len(first) == len(second) == 1
+    assert first[0] > _LATE_NS > second[0]

@@ -81,9 +81,7 @@ def test_what_did_not_come_first_is_skipped(tmp_path: Path, one_mpi: Mpi) -> Non
     assert not any("first" in op.methods for op in ops.values() if not op.first)
 
 
-def test_a_lazy_connection_is_found(
-    tmp_path: Path, one_mpi: Mpi, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lazy_connection_is_found(tmp_path: Path, one_mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: the first message of a rank takes 300 ms. It is in the first use, and not in the second."""
     source = tmp_path / "lazy.c"
     source.write_text(_LAZY)

@@ -1,0 +1,1 @@
+"""The effective bisection bandwidth: the mean over drawn matchings of all ranks."""

@@ -44,8 +44,7 @@ def test_the_mean_over_draws_has_the_scatter_of_draws() -> None:
     half = 3.1824 * np.std([8e9, 9e9, 10e9, 13e9], ddof=1) / 2  # Student of 3 degrees, over four draws
     of_launches = 4.3027 * 0.02 * 10e9 / 3**0.5
     assert found.rate.high == pytest.approx(10e9 + np.hypot(half, of_launches), rel=1e-3)
-    assert found.least == (0.0, pytest.approx(8e9))
-    assert found.most == (3.0, pytest.approx(13e9))
+    assert (*found.least, *found.most) == pytest.approx((0, 8e9, 3, 13e9))
     assert "seed" not in found.params
     (table,) = effective_bisection_tables([found])
     assert max(map(len, table_text(table, Paper(80, is_pipe=False)).splitlines())) <= 80

@@ -333,38 +333,46 @@ static int synchronise(struct run *r, struct sync *sync)
     return sync->team ? 0 : sync_open(sync, r->team, r->bench.clock);
 }
 
+/* The input of its op and its method, nothing of which is allocated. */
+static void open_run(struct run *r, const struct point *p, const struct team *team, const struct clock *clock,
+                     struct probe *probe, struct sink *sink)
+{
+    *r = (struct run){.point = p, .team = team, .sink = sink, .obs_ns = CHUNK_NS};
+    r->probe = p->threads > 1 ? NULL : probe; /* threads wait for work on the cores that it would look at */
+    r->buffers = buffers_of(p->op->params, p->op_params);
+    r->env = (struct op_env){.op = p->op,
+                             .team = team,
+                             .clock = clock,
+                             .bytes = p->bytes,
+                             .threads = p->threads,
+                             .params = p->op_params,
+                             .by_turns = p->method->messages,
+                             .planted = team->rank == p->plant,
+                             .phases = p->op->phases ? &r->phases : NULL,
+                             .buffers = &r->buffers,
+                             .delays = p->delays,
+                             .files = p->files,
+                             .first = p->first,
+                             .work_per_us = p->work_per_us};
+    r->bench = (struct bench){.op = p->op,
+                              .team = team,
+                              .clock = clock,
+                              .params = p->method_params,
+                              .report = p->method->at_root ? OP_ROOT : p->op->report,
+                              .brief = p->brief,
+                              .phases = r->env.phases,
+                              .first = p->first,
+                              .moved = &r->moved,
+                              .seed = p->seed};
+    r->series.tick = (double)clock->tick_ns;
+    moved_open(&r->moved, p->op, p->op_params);
+}
+
 int run_point(const struct point *p, const struct team *team, const struct clock *clock, struct sync *sync,
               struct probe *probe, struct sink *sink)
 {
-    struct run r = {.point = p, .team = team, .sink = sink, .obs_ns = CHUNK_NS};
-    r.probe = p->threads > 1 ? NULL : probe; /* threads wait for work on the cores that it would look at */
-    r.buffers = buffers_of(p->op->params, p->op_params);
-    r.env = (struct op_env){.op = p->op,
-                            .team = team,
-                            .clock = clock,
-                            .bytes = p->bytes,
-                            .threads = p->threads,
-                            .params = p->op_params,
-                            .by_turns = p->method->messages,
-                            .planted = team->rank == p->plant,
-                            .phases = p->op->phases ? &r.phases : NULL,
-                            .buffers = &r.buffers,
-                            .delays = p->delays,
-                            .files = p->files,
-                            .first = p->first,
-                            .work_per_us = p->work_per_us};
-    r.bench = (struct bench){.op = p->op,
-                             .team = team,
-                             .clock = clock,
-                             .params = p->method_params,
-                             .report = p->method->at_root ? OP_ROOT : p->op->report,
-                             .brief = p->brief,
-                             .phases = r.env.phases,
-                             .first = p->first,
-                             .moved = &r.moved,
-                             .seed = p->seed};
-    r.series.tick = (double)clock->tick_ns;
-    moved_open(&r.moved, p->op, p->op_params);
+    struct run r;
+    open_run(&r, p, team, clock, probe, sink);
     int worst = 0;
     char why[ERR_TEXT_MAX] = "";
     crash_context(p->id, p->op->name);

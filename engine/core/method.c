@@ -50,6 +50,11 @@ bool method_suits(const struct method *method, const struct op *op)
            (!op->prepare || method->single) && method->once == (op->first != NULL);
 }
 
+bool method_has_windows(const struct method *method)
+{
+    return method->sync != SYNC_NEVER && !method->messages;
+}
+
 /* A collective of MPI, also with work beside it. */
 static bool is_collective(const struct op *op)
 {

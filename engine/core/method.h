@@ -110,6 +110,9 @@ extern const struct method *const methods[];
 const struct method *method_find(const char *name);
 bool method_suits(const struct method *method, const struct op *op);
 
+/* Are its samples of windows, also of a lower bound, between synchronisations? */
+bool method_has_windows(const struct method *method);
+
 /* Does it depend on the op's flow? */
 bool method_follows(const struct method *method);
 

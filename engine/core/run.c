@@ -27,12 +27,6 @@ static const double CHUNK_NS = 20e6, BLOCK_NS = 2e9;
 /* The last chunk before the time limit ends there, or a little later lest a few samples are missing. */
 static const double AT_THE_LIMIT = 1.02;
 
-/* Are a method's samples of windows, also of a lower bound, between synchronisations? */
-static bool has_windows(const struct method *m)
-{
-    return m->sync != SYNC_NEVER && !m->messages;
-}
-
 struct run {
     const struct point *point;
     const struct team *team;
@@ -165,7 +159,7 @@ static int observe_chunk(struct run *r, int64_t count)
         return err;
     crash_phase("gathering");
     err = r->probing ? probe_take(r->probe, r->keeping.whole, &probed) : 0;
-    bool synchronised = m->sync != SYNC_NEVER, windows = has_windows(m), whole = r->keeping.whole;
+    bool synchronised = m->sync != SYNC_NEVER, windows = method_has_windows(m), whole = r->keeping.whole;
     int64_t kept = -1;
     err = err ? err : keeping_take(&r->keeping, &r->room, r->team, &r->bench, windows, &kept);
     err = err ? err : phases_gather(r->env.phases, r->team, r->point, whole, r->sink, observed(r), count);

@@ -24,8 +24,8 @@ struct team {
     int64_t finalize_ns; /* duration of MPI_Finalize, shmem_finalize; known when the team is closed */
 };
 
-/* What is done between the start of a library and the first message of the team; NULL: nothing. The team knows
- * its rank and size then, and cannot be used for messages. Without a library it is not called. */
+/* What is done between the start of a library and the first message of the team; NULL: nothing. The team
+ * knows its rank and size then, and cannot be used for messages. Without a library it is not called. */
 typedef int team_early(struct team *team, void *data);
 
 /* `thread_level`: single, funneled, serialized or multiple. `ranks`: their number, if the team starts them

@@ -44,7 +44,7 @@ _MEASURE = """<script>onload = () => {
       scale: Math.min(...[...page.querySelectorAll('figure > svg')].filter(one => one.getClientRects().length)
         .map(one => one.getBoundingClientRect().width / one.viewBox.baseVal.width)),
       behind: [...page.querySelectorAll('figure > svg > svg')].filter(one => one.getClientRects().length
-        && one.getBoundingClientRect().left > inner / 2).length,
+        && one.ownerSVGElement.getBoundingClientRect().left + one.x.baseVal.value > inner / 2).length,
       first: page.querySelector('main svg').getBoundingClientRect().top}];
   }));
   document.title = JSON.stringify({...seen(%d), ...seen(%d), ...seen(%d)});

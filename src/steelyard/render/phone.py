@@ -9,14 +9,13 @@ from steelyard.render.chart import Chart
 WIDTH = 366  # CSS pixels: those of a phone, 390, less the margins of the page
 _ROW = 36  # CSS pixels of a line with its name above
 _ENDS = 56  # CSS pixels above the first line and of the x axis
-_LONG = 12  # letters: names that are shorter leave room for the marks
+_LONG = 12  # letters: shorter names leave room for the marks, and so do numbers with their units
 
 
 def phone_chart(chart: Chart) -> Chart | None:
     """Draw a picture with long names again, as narrow as a phone; None where the usual one can be read."""
-    is_named = chart.y.low > chart.y.high and chart.shades is None  # names run downwards
     longest = max((len(text) for _, text in chart.y.ticks), default=0)
-    if not is_named or longest < _LONG or chart.width <= WIDTH:
+    if longest < _LONG or chart.width <= WIDTH or chart.shades is not None:
         return None
-    height = _ENDS + round(_ROW * (chart.y.low - chart.y.high))
+    height = _ENDS + round(_ROW * abs(chart.y.low - chart.y.high))
     return replace(chart, width=WIDTH, height=height, names_above=True)

@@ -79,6 +79,18 @@ def test_table_and_pictures() -> None:
     assert files_over_ranks_tables(()) == ()
 
 
+def test_only_what_differs_in_an_op_is_told() -> None:
+    """Ops of MPI-IO have parameters that others lack, and that says nothing."""
+    given = {"file": "shared", "hint.cb_nodes": 0.0}
+    rows = [_row("file.pwrite", ranks, params={"file": "shared"}) for ranks in (1, 2)]
+    rows += [
+        _row("mpi.io.write_at", ranks, params=given | {"view": view}) for ranks in (1, 2) for view in "ab"
+    ]
+    (table,) = files_over_ranks_tables(files_over_ranks(rows))
+    names = [column.name for column in table.columns]
+    assert names == ["op", "view", "bytes", "ranks", "on fewest", "on most", "at best", "of floor"]
+
+
 def test_the_share_of_the_floor_is_a_sentence() -> None:
     shares = {"of_roof_low": None, "of_roof_high": None, "below": "file.pwrite", "mpi": "openmpi-4.1.4"}
     told = [

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from steelyard.analyses.files_over_ranks.model import BYTES, FilesOverRanks, FilesPoint
 from steelyard.base.units import format_bytes, format_count_rate, format_rate
+from steelyard.records.fields import Params
 from steelyard.render.table import NOTHING, Table, number, plain_lines, words
-from steelyard.rows.labels import Fact, Facts, labels_of, method_facts, op_with_facts
+from steelyard.rows.labels import Fact, Facts, Labels, differing, labels_of, op_with_facts, param_facts
 
 
 def files_over_ranks_tables(found: Sequence[FilesOverRanks]) -> tuple[Table, ...]:
     """A line for each op and size; none without any."""
     if not found:
         return ()
-    labels = labels_of([_facts(one) for one in found])
+    labels = _labels(found)
     return (
         Table(
             "files over ranks",
@@ -34,7 +35,7 @@ def files_over_ranks_tables(found: Sequence[FilesOverRanks]) -> tuple[Table, ...
 
 def files_over_ranks_names(found: Sequence[FilesOverRanks]) -> tuple[str, ...]:
     """Name each: `mpi.io.write_at, openmpi-4.1.4`, with what differs among them except the size."""
-    labels = labels_of([_facts(one) for one in found])
+    labels = _labels(found)
     return tuple(op_with_facts(labels, i, one.op) for i, one in enumerate(found))
 
 
@@ -43,11 +44,19 @@ def rate_words(one: FilesOverRanks, point: FilesPoint) -> str:
     return (format_rate if one.counted == BYTES else format_count_rate)(point.rate.value)
 
 
-def _facts(one: FilesOverRanks) -> Facts:
-    folder = one.folder or ""
+def _labels(found: Sequence[FilesOverRanks]) -> Labels:
+    """Label curves by the parameters and methods in which those of one op differ."""
+    told = differing((one.op, {"method": one.method, **one.params}) for one in found)
+    return labels_of([_facts(one, told) for one in found])
+
+
+def _facts(one: FilesOverRanks, told: Collection[str]) -> Facts:
+    folder, mpi = one.folder or "", one.mpi or ""
+    given: Params = {"method": one.method, **one.params}
     return {
-        **method_facts(one.mpi, one.method, one.params),
+        "mpi": Fact("MPI", mpi, mpi),
         "folder": Fact("files in", folder, f"files in {folder}"),
+        **param_facts({key: value for key, value in given.items() if key in told}),
     }
 
 

@@ -12,7 +12,7 @@ import typer
 from steelyard.base.errors import StoppedError
 from steelyard.base.files import write_whole
 from steelyard.base.units import parse_counts, parse_seconds, parse_sizes
-from steelyard.cli.console import print_table, say, say_json, tell
+from steelyard.cli.console import paper, print_laid_out, say_json, tell
 from steelyard.cli.options import JsonFlag, listed
 
 
@@ -51,6 +51,7 @@ class ValidateOptions:
 
 def validate(options: ValidateOptions) -> None:
     """Compare every method with simulated ground truth; exit code 1 if a claim does not hold."""
+    from steelyard.render.terminal import prose_text, table_text
     from steelyard.validate import Wishes, check_claims, document, report_lines, user_machine
     from steelyard.validate import validate as simulate_all
 
@@ -78,10 +79,7 @@ def validate(options: ValidateOptions) -> None:
         say_json(whole)
     else:
         for line in report_lines(rows, missing, verdicts):
-            if isinstance(line, str):
-                say(line)
-            else:
-                print_table(line)
+            print_laid_out(prose_text(line, paper()) if isinstance(line, str) else table_text(line, paper()))
     if any(one.holds is False for one in verdicts):
         raise typer.Exit(1)
     if any(one.kind == "failed" for one in missing):

@@ -53,6 +53,11 @@ def test_what_is_no_regular_file_is_not_read(
     assert read_text(tmp_path / "in") == ""
 
 
+def test_a_name_that_no_file_can_have(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"a\\x00b is no name that a file can have; give another one"):
+        read_regular(tmp_path / "a\0b")
+
+
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even up to the limit: the sizes of files of holes are no limit of a disk."""
     (tmp_path / "in").write_bytes(b"0123456789")

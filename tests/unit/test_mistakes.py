@@ -178,6 +178,21 @@ def test_a_value_of_another_type(tmp_path: Path, table: str, key: str) -> None:
         assert key in _refusal(whole + ("" if key == "ops" else "ops = 'mpi.bcast'\n"), tmp_path)
 
 
+_TEXTS = ("include", "mpi", "shmem", "launcher", "stage", "clock", "sync", "arrivals")
+_OF_MEASURES = ("ops", "bytes", "method", "rule", "thread_level", "placement")
+
+
+@pytest.mark.parametrize("key", [*_TEXTS, *_OF_MEASURES])
+@pytest.mark.parametrize("value", ["a\\u0000.toml", "./x\\u0000.so", "\\u001b[1m"])
+def test_a_value_with_control_characters(tmp_path: Path, key: str, value: str) -> None:
+    """No file can have a NUL in its name, and Python has an error of its own for that."""
+    ops = "" if key == "ops" else "ops = 'mpi.bcast'\n"
+    measure = f'[[measure]]\n{ops}{key} = "{value}"\n'
+    plan = measure if key in _OF_MEASURES else f'{key} = "{value}"\n[[measure]]\n{ops}'
+    said = _refusal(plan, tmp_path)
+    assert f"{key} has control characters in '" in said or f"{key}: " in said
+
+
 @pytest.mark.parametrize("key", _keys(Exclude))
 def test_an_empty_value_of_an_exclude(tmp_path: Path, key: str) -> None:
     said = _refusal(f"[[measure]]\nops = 'mpi.bcast'\nexclude = [{{ {key} = [''] }}]\n", tmp_path)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from steelyard.base.errors import InputError
+from steelyard.base.printable import visible
 
 _MOST_SMALL = 1 << 20  # bytes; the kernel does not let more than 4 MiB of /proc/sys be read at once
 MOST_BYTES = (
@@ -146,6 +147,8 @@ def _opened(path: Path, flags: int) -> int:
         if error.errno == errno.ELOOP and path.is_symlink():
             raise InputError(f"{path} is a link, and nothing is written through it; remove it") from None
         raise
+    except ValueError:
+        raise InputError(f"{visible(str(path))} is no name that a file can have; give another one") from None
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode):
         os.close(descriptor)

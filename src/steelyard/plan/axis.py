@@ -9,6 +9,7 @@ from typing import Any
 
 from steelyard.base.errors import InputError, naming
 from steelyard.base.lists import values_in
+from steelyard.base.printable import shortened, visible
 from steelyard.base.units import parse_counts, parse_sizes
 
 PlanAxis = int | str | tuple[int | str, ...]
@@ -16,6 +17,7 @@ WordAxis = str | tuple[str, ...]
 
 CORES = "cores"  # the word for one rank on each core
 THREAD_LEVELS = ("single", "funneled", "serialized", "multiple")
+_MOST_QUOTED = 60  # letters of a value, in a sentence
 _SOME_CORES = "2"  # of a machine, for a check that is for any
 
 
@@ -52,7 +54,8 @@ def as_value_error(kind: type[ValueError] = ValueError) -> Iterator[None]:
 
 
 def check_key(name: str, value: Any, may_be_empty: bool = False) -> None:
-    """Raise InputError for a value that a key cannot have: empty, or what its reader refuses.
+    """Raise InputError for a value that a key cannot have: empty, with control characters, or what its reader
+    refuses.
 
     The texts of a table are those of its keys. `may_be_empty`: a text of it may be.
     """
@@ -64,6 +67,11 @@ def check_key(name: str, value: Any, may_be_empty: bool = False) -> None:
     if not parts or (not may_be_empty and any(isinstance(one, str) and not one.strip() for one in parts)):
         what = "is empty" if value in ("", ()) else "has an empty value"
         raise InputError(f"{name} {what}; leave it out, or give it a value")
+    odd = [one for one in parts if isinstance(one, str) and visible(one) != one]
+    if odd and not may_be_empty:  # the others are variables, which are checked by their names
+        raise InputError(
+            f"{name} has control characters in '{shortened(odd[0], _MOST_QUOTED)}'; leave them out"
+        )
     for part in map(str, parts) if name in _LISTS else ():
         values_in(part, name)
         if name in _READERS:

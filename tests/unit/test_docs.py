@@ -17,7 +17,7 @@ _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(\s*([^)\s]+)\s*\)")
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 _OPENS_WITH_OF = re.compile(r"(?:^|[.:;!?] |[|*>-] )Of\b.*$", re.MULTILINE)
-_PAGE_IN_TEXT = re.compile(r"docs/[\w/-]+\.(?:md|json)")
+_PAGE_IN_TEXT = re.compile(r"docs/[\w/-]+\.(?:md|jsonl?)\b")
 
 Pages = Mapping[str, str]
 

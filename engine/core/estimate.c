@@ -1,10 +1,18 @@
 #include "core/estimate.h"
 
+#include "core/method.h"
 #include "core/reduce.h"
 #include "core/sink.h"
 #include "sync/sync.h"
 
 #include <math.h>
+
+double estimate_sample(const struct bench *b, const struct method *m, const struct chunk *c, int64_t k)
+{
+    if (m->value)
+        return m->value(b, c, k);
+    return m->sync != SYNC_NEVER ? estimate_global(c, k) : estimate_local(c, k, b->report);
+}
 
 double estimate_local(const struct chunk *c, int64_t k, enum op_report report)
 {

@@ -6,7 +6,13 @@
 
 #include <stdint.h>
 
+struct bench;
 struct chunk;
+struct method;
+
+/* For sample k, as its method says. */
+double estimate_sample(const struct bench *bench, const struct method *method, const struct chunk *chunk,
+                       int64_t k);
 
 /* For sample k, the longest of the ranks' own durations, or rank 0's. */
 double estimate_local(const struct chunk *chunk, int64_t k, enum op_report report);

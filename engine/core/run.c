@@ -79,14 +79,6 @@ static int plan_chunk(struct run *r, int64_t *count)
     return err;
 }
 
-static double value_of(const struct run *r, const struct chunk *c, int64_t k)
-{
-    const struct method *m = r->point->method;
-    if (m->value)
-        return m->value(&r->bench, c, k);
-    return m->sync != SYNC_NEVER ? estimate_global(c, k) : estimate_local(c, k, r->bench.report);
-}
-
 /* Rank 0: write a chunk, and give the rule one value for each sample that was not late; none if a clock
  * jumped. */
 static int digest(struct run *r, const struct chunk *c)
@@ -98,7 +90,7 @@ static int digest(struct run *r, const struct chunk *c)
         else if (c->low && c->low[k])
             ++r->lows;
         else
-            err = series_add(&r->series, value_of(r, c, k));
+            err = series_add(&r->series, estimate_sample(&r->bench, r->point->method, c, k));
     return err;
 }
 
@@ -117,6 +109,28 @@ static int64_t observed(const struct run *r)
     return (int64_t)(r->series.count + r->series.rejected) + r->lows;
 }
 
+static int observe_samples(struct run *r, int64_t count)
+{
+    int err = 0;
+    for (int64_t k = 0; k < count && !err; ++k) {
+        struct observation o = {0};
+        crash_sample(++r->begun);
+        err = method_make_ready(&r->bench);
+        err = err ? err : r->point->method->observe(&r->bench, &o);
+        r->room.mine.start_ns[k] = o.start_ns;
+        r->room.mine.stop_ns[k] = o.stop_ns;
+        r->room.mine.late[k] = o.late;
+        r->room.target_ns[k] = o.target_ns;
+        r->room.low[k] = o.low;
+        *r->room.mine.yields += o.yields;
+        if (r->room.mine.counts)
+            r->env.op->counted(r->bench.state, r->room.mine.counts + k * op_counters(r->env.op));
+        if (r->moved.each && !err)
+            err = moved_check(&r->moved, &r->bench);
+    }
+    return err;
+}
+
 static int observe_chunk(struct run *r, int64_t count)
 {
     const struct method *m = r->point->method;
@@ -129,22 +143,7 @@ static int observe_chunk(struct run *r, int64_t count)
     int err = m->open ? m->open(&r->bench) : 0;
     r->moved.left = true;
     crash_phase("samples");
-    for (int64_t k = 0; k < count && !err; ++k) {
-        struct observation o = {0};
-        crash_sample(++r->begun);
-        err = method_make_ready(&r->bench);
-        err = err ? err : m->observe(&r->bench, &o);
-        r->room.mine.start_ns[k] = o.start_ns;
-        r->room.mine.stop_ns[k] = o.stop_ns;
-        r->room.mine.late[k] = o.late;
-        r->room.target_ns[k] = o.target_ns;
-        r->room.low[k] = o.low;
-        *r->room.mine.yields += o.yields;
-        if (r->room.mine.counts)
-            r->env.op->counted(r->bench.state, r->room.mine.counts + k * op_counters(r->env.op));
-        if (r->moved.each && !err)
-            err = moved_check(&r->moved, &r->bench);
-    }
+    err = err ? err : observe_samples(r, count);
     *r->room.mine.spun = r->bench.spun;
     if (!err && m->sync == SYNC_BLOCK)
         err = take_sync(r);

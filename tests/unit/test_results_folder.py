@@ -24,7 +24,7 @@ _LIKE = "'steelyard run --like NAME' measures the same test"
         (_GOOGLE, ("a file that Google Benchmark wrote", "'steelyard load' shows it")),
         ("[[measure]]\nops = ['mpi.bcast']\n", ("a plan", "'steelyard run' measures it")),
         ("<!DOCTYPE html>\n", ("a page", "give the results folder")),
-        ("words\n", ("is a file and no results folder", "give one that 'steelyard run' wrote")),
+        ("words\n", ("is a file and no results folder", "'steelyard run' wrote, or 'steelyard load'")),
         ("\0\xff", ("is a file and no results folder",)),
         ("", ("is a file and no results folder",)),
     ],

@@ -88,10 +88,11 @@ def _check_words(ops: Sequence[str]) -> None:
         if "." in word or any(letter in word for letter in "*?["):
             continue
         if (row := known_as(word)) is not None:
-            is_alike = row.op.rpartition(".")[2] == word.lower()
-            own = f"; the op is {row.op}" if is_alike else ""
             how = command("run", like=row.name)
-            raise InputError(f"'{word}' is a test of another suite and no op; type: {how}{own}")
+            if row.op.rpartition(".")[2] == word.lower():
+                own = command("run", row.op)
+                raise InputError(f"there is no op '{word}'; type: {own}, or for another suite's test: {how}")
+            raise InputError(f"'{word}' is a test of another suite and no op; type: {how}")
         if word.lower() in {*groups(), *KERNELS}:
             find_like(word)
         if meant := _CALLED.get(word.lower()):

@@ -44,7 +44,10 @@ def check_results_folder(folder: Path) -> None:
     for texts, what, remedy in _KNOWN:
         if all(text in head for text in texts):
             raise InputError(f"'{folder}' is {what}, and no results folder; {remedy}")
-    raise InputError(f"'{folder}' is a file and no results folder; give one that 'steelyard run' wrote")
+    raise InputError(
+        f"'{folder}' is a file and no results folder; give one that 'steelyard run' wrote, or "
+        "'steelyard load' for what another suite printed"
+    )
 
 
 def _head(path: Path) -> bytes:

@@ -193,6 +193,33 @@ def test_a_value_with_control_characters(tmp_path: Path, key: str, value: str) -
     assert f"{key} has control characters in '" in said or f"{key}: " in said
 
 
+_ANY = (
+    *("5", "-5", "1.5", "1e999", "nan", "true", "99999999999999999999", "1979-05-27", "07:32:00"),
+    *("'x'", "''", "'a,b'", "','", "'8..4'", "'1Ki..'", "'*'", "'/'", "'../x'", "'/dev/zero'", "'\u00bf'"),
+    *('"\\u0000"', '"a\\u0000.toml"', '"\\u001b[1m"', '"\\n"', f"'{'x' * 300}'", "[]", "[1]", "[-1]", "['']"),
+    *("[[1]]", "[1, 'x', true]", "{}", "{a = 1}", "{a = []}", "{a = 'x'}", "{a = {b = 1}}", "{'' = 1}"),
+    *("{'a b' = '1'}", "{mpi = ['x']}", "{mpi = []}", "[{}]", "[{a = 1}]", "[{bytes = 8}]"),
+)
+
+
+@pytest.mark.parametrize(("table", "kind"), [("", Plan), ("[[measure]]\n", Measure), ("exclude", Exclude)])
+def test_any_value_of_a_key_is_read_or_refused_in_a_sentence(
+    tmp_path: Path, table: str, kind: type[msgspec.Struct]
+) -> None:
+    path, said = tmp_path / "p.toml", list[str]()
+    for key in _keys(kind):
+        for value in _ANY:
+            ops = "" if key == "ops" and kind is Measure else "ops = 'mpi.bcast'\n"
+            line = f"exclude = [{{ {key} = {value} }}]\n" if kind is Exclude else f"{key} = {value}\n"
+            path.write_text(f"{line}[[measure]]\n{ops}" if kind is Plan else f"[[measure]]\n{ops}{line}")
+            try:
+                read_plan(path)
+            except InputError as error:
+                said.append(str(error))
+    assert len(said) > 100
+    assert [one for one in said if "\n" in one or (";" not in one and "," not in one)] == []
+
+
 @pytest.mark.parametrize("key", _keys(Exclude))
 def test_an_empty_value_of_an_exclude(tmp_path: Path, key: str) -> None:
     said = _refusal(f"[[measure]]\nops = 'mpi.bcast'\nexclude = [{{ {key} = [''] }}]\n", tmp_path)

@@ -12,6 +12,7 @@ from steelyard.base.errors import InputError
 from steelyard.engines.build import describe, mpi_engine, solo_engine
 from steelyard.engines.description import Ops, ops_of
 from steelyard.engines.mpi import choose_mpi
+from steelyard.engines.shmem import find_shmems
 from steelyard.plan.arguments import asked_plan
 from steelyard.plan.like import find_like, like_page
 from steelyard.plan.resolve import resolve
@@ -25,8 +26,15 @@ _AXES = {"bytes": None, "ranks": "8", "method": None, "rule": None, "files": ()}
 
 @pytest.fixture(scope="module")
 def ops() -> Ops:
+    """With those of OpenSHMEM, if there is a library here."""
+    shmems = find_shmems()[:1]
+    described = [describe(mpi_engine(one)) for one in (choose_mpi(None), *shmems)]
+    return ops_of(describe(solo_engine()), *described)
 
-    return ops_of(describe(solo_engine()), describe(mpi_engine(choose_mpi(None))))
+
+def _has_op(ops: Ops, name: str) -> bool:
+    """Is it an op, or might it be one of a library that is not here?"""
+    return name in ops.all or (name.startswith("shmem.") and not ops.shmem)
 
 
 def test_every_name_is_there_once() -> None:
@@ -35,10 +43,10 @@ def test_every_name_is_there_once() -> None:
 
 
 def test_every_name_stands_for_an_op_with_such_parameters_and_sizes(ops: Ops) -> None:
-    for row in (row for rows in SUITES.values() for row in rows):
+    for row in (row for rows in SUITES.values() for row in rows if row.op in ops.all):
         files = ("/tmp",) if ops.all[row.op].role == FILE else ()
         plan = asked_plan((), (row.name,), _AXES | {"ranks": None, "files": files}, None, ())
-        points = resolve(plan, ops, ("mpi",), _CORES)
+        points = resolve(plan, ops, ("mpi", "oshmem"), _CORES)
         references = {point.reference for point in points}
         points = tuple(point for point in points if point.point not in references)
         assert {point.op for point in points} == {row.op}, row.name
@@ -67,7 +75,7 @@ def test_every_mpi_test_of_a_peer_has_an_op_and_a_name(ops: Ops) -> None:
     peers, missing = _peers()
     assert len(peers) > 200
     for name, op in peers.items():
-        assert op in ops.all, name
+        assert _has_op(ops, op), name
         assert find_like(name).op == op, name
     for name in (name for names in missing.values() for name in names):
         assert name not in peers
@@ -126,6 +134,7 @@ def test_epcc_runs_on_all_cores_or_as_many_threads_as_its_variable_says(
         ("epcc", 25, "epcc_barrier, "),
         ("syncbench", 9, "epcc_barrier, "),
         ("SKaMPI", 20, "Pingpong_Send_Recv, "),
+        ("osu_oshm_atomics", 16, "shmem_int_fadd, "),
     ],
 )
 def test_the_name_of_a_suite_lists_its_tests(word: str, count: int, named: str) -> None:

@@ -113,6 +113,47 @@ def test_osu_latency_is_theirs_letter_for_letter() -> None:
             ["# OSU MPI Multi Latency Test v7.4", "8                       0.62"],
         ),
         (
+            "osu-full",
+            _row("shmem.put", 8, params={"complete": "quiet"}),
+            [
+                "# OSU OpenSHMEM Put Test v7.4",
+                "# Size          Latency (us)",
+                "8                       1.23",
+            ],
+        ),
+        (
+            "osu",
+            _row("shmem.put_nbi.bandwidth", 8, params={"complete": "quiet", "calls": 50}),
+            [
+                "# OSU OpenSHMEM Put_nb Message Rate Test v7.4",
+                "# Size            Messages/s",
+                "8                40518638.57",
+            ],
+        ),
+        (
+            "osu",
+            _row("shmem.atomic_fetch_add", 0, sized=False, params={"type": "longlong", "calls": 1}),
+            [
+                "# OSU OpenSHMEM Atomic Operation Rate Test v7.4",
+                "# Operation              Million ops/s      Latency (us)",
+                "shmem_longlong_fadd               0.81              1.23",
+            ],
+        ),
+        (
+            "osu-full",
+            _row("shmem.fcollect", 8, osu=_OWN, params={"width": "32"}),
+            [
+                "# OSU OpenSHMEM FCollect Latency Test v7.4",
+                "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations",
+                "8                       2.00              1.00              4.00          30",
+            ],
+        ),
+        (
+            "osu",
+            _row("shmem.barrier", 0, sized=False, osu=_OWN),
+            ["# OSU OpenSHMEM Barrier Latency Test v7.4", "# Avg Latency(us)", "             2.00"],
+        ),
+        (
             "osu",
             _row("mpi.put", 8, params={"sync": "lock_shared", "complete": "flush"}),
             [

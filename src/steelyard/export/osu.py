@@ -13,14 +13,21 @@ from dataclasses import dataclass
 from steelyard.base.element_types import ELEMENT_BYTES
 from steelyard.export.exported import Export
 from steelyard.export.osu_tests import (
+    ACTIVE,
+    ACTIVE_SYNC,
     ATOMIC,
     BANDWIDTH,
+    CALL,
+    CALL_RATE,
     HELLO,
+    NUMBER,
+    OPENSHMEM,
     OSU_TESTS,
     OVERLAP,
     OVERLAP_SYNC,
     PUT,
     PUT_BANDWIDTH,
+    PUT_OVERLAP,
     RANKS,
     RATE,
     START,
@@ -33,12 +40,13 @@ from steelyard.export.suite_text import ORIGIN, Printed, suite_text
 from steelyard.results.row import Row
 
 _VERSION = "v7.4"
-_SIZE, _FIELD, _ITERATIONS = 10, 18, 12  # widths of columns
+_SIZE, _NAME, _FIELD, _ITERATIONS = 10, 20, 18, 12  # widths of columns
+_NARROW = 17  # of the numbers, not of the headings, of a put beside work
 _ALONE, _OVERLAP_ALONE = 17, 13  # of the first value of a test without sizes
 _ONE_SIDED = (ATOMIC, PUT, PUT_BANDWIDTH, SWAP, UNTYPED)
-_WITHOUT_SIZES = (SYNC, OVERLAP_SYNC)
-_FULL = (RANKS, SYNC)  # kinds to which -f adds the ranks' extremes and the iterations
-_UNCHECKED = (SYNC, OVERLAP_SYNC, PUT, PUT_BANDWIDTH, UNTYPED, START, HELLO)
+_WITHOUT_SIZES = (SYNC, OVERLAP_SYNC, ACTIVE_SYNC)
+_FULL = (RANKS, SYNC, ACTIVE, ACTIVE_SYNC)  # kinds to which -f adds the ranks' extremes and the iterations
+_UNCHECKED = (SYNC, OVERLAP_SYNC, PUT, PUT_BANDWIDTH, UNTYPED, START, HELLO, *OPENSHMEM)
 _MPI_TYPES = {"int8": "CHAR", "byte": "CHAR", "bool": "C_BOOL", "complex": "C_DOUBLE_COMPLEX"}
 _WINDOWS = {"create": "MPI_Win_create", "dynamic": "MPI_Win_create_dynamic"}
 _SYNCS = {
@@ -75,7 +83,7 @@ def _head(block: Block, given: _Switches) -> Iterator[str]:
     if block.test.name == "osu_latency_mt":
         yield "# Number of Sender threads: 1 "
         yield f"# Number of Receiver threads: {row.threads}"
-    if kind not in (*_ONE_SIDED, START, HELLO):
+    if kind not in (*_ONE_SIDED, START, HELLO, *OPENSHMEM):
         yield ""
     yield f"# OSU {title} {_VERSION}"
     if kind in (START, HELLO):
@@ -85,7 +93,7 @@ def _head(block: Block, given: _Switches) -> Iterator[str]:
         return
     if kind == RATE:
         yield f"# [ pairs: {row.ranks // 2} ] [ window size: {row.params.get('window', 1):.0f} ]"
-    if kind in (OVERLAP, OVERLAP_SYNC):
+    if kind in (OVERLAP, OVERLAP_SYNC, PUT_OVERLAP):
         yield "# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait"
         yield ""
     yield ORIGIN
@@ -94,7 +102,9 @@ def _head(block: Block, given: _Switches) -> Iterator[str]:
     if kind in _ONE_SIDED:
         yield f"# Window creation: {_WINDOWS.get(str(row.params.get('window')), 'MPI_Win_allocate')}"
         yield f"# Synchronization: {_sync(row)}"
-    if kind not in (*_WITHOUT_SIZES, UNTYPED):
+    if kind == PUT_OVERLAP:
+        yield f"# nan: {row.op} has no work beside it."
+    if kind not in (*_WITHOUT_SIZES, UNTYPED, *OPENSHMEM):
         yield f"# Datatype: {_datatype(row)}."
     yield "".join([*_heading(kind), *_more(block, kind, given)])
 
@@ -106,16 +116,20 @@ def _sync(row: Row) -> str:
 
 
 def _heading(kind: str) -> Iterator[str]:
-    if kind == SYNC:
+    if kind in (SYNC, ACTIVE_SYNC):
         yield "# Avg Latency(us)"
     elif kind == OVERLAP_SYNC:
         yield "# Overall(us)"
+    elif kind == NUMBER:
+        yield f"{'# Operation':<{_NAME}}{'Million ops/s':>{_FIELD}}{'Latency (us)':>{_FIELD}}"
     else:
         yield f"{'# Size':<{_SIZE}}"
         columns: Mapping[str, tuple[str, ...]] = {
             **dict.fromkeys((BANDWIDTH, PUT_BANDWIDTH), ("Bandwidth (MB/s)",)),
-            **dict.fromkeys((ATOMIC, PUT, SWAP, UNTYPED), ("Latency (us)",)),
+            **dict.fromkeys((ATOMIC, PUT, SWAP, UNTYPED, CALL), ("Latency (us)",)),
             RATE: ("MB/s", "Messages/s"),
+            CALL_RATE: ("Messages/s",),
+            PUT_OVERLAP: ("Compute(us)", "Coll. Init(us)", "MPI_Wait(us)", "Pure Comm.(us)", "Overlap(%)"),
             OVERLAP: ("Overall(us)",),
         }
         for column in columns.get(kind, ("Avg Latency(us)",)):
@@ -155,15 +169,21 @@ def _line(block: Block, row: Row, given: _Switches) -> str | None:
     if kind == START:
         least, most, mean = (f"{number / 1e3:.0f} ms" for number in numbers)
         return f"nprocs: {row.ranks}, min: {least}, max: {most}, avg: {mean}"
-    width = {SYNC: _ALONE, OVERLAP_SYNC: _OVERLAP_ALONE}.get(kind, _FIELD)
-    line = "" if kind in _WITHOUT_SIZES else f"{_bytes(block, row, kind):<{_SIZE}}"
-    line += f"{numbers[0]:{width}.2f}" + "".join(f"{value:{_FIELD}.2f}" for value in numbers[1:])
+    others = _NARROW if kind == PUT_OVERLAP else _FIELD
+    width = {SYNC: _ALONE, ACTIVE_SYNC: _ALONE, OVERLAP_SYNC: _OVERLAP_ALONE}.get(kind, others)
+    line = "" if kind in _WITHOUT_SIZES else _named(block, row, kind)
+    line += f"{numbers[0]:{width}.2f}" + "".join(f"{value:{others}.2f}" for value in numbers[1:])
     if given.full and kind in _FULL:
         line += f"{repetitions(row):{_ITERATIONS}}"
     if _is_checked(block, kind, given):
         words = ("passed", "failed") if kind in _ONE_SIDED else ("Pass", "Fail")
         line += f"{words[0] if row.verified else words[1]:>{_FIELD}}"
     return line
+
+
+def _named(block: Block, row: Row, kind: str) -> str:
+    """Name a line by its size, or by its call."""
+    return f"{block.test.name:<{_NAME}}" if kind == NUMBER else f"{_bytes(block, row, kind):<{_SIZE}}"
 
 
 def _bytes(block: Block, row: Row, kind: str) -> int:
@@ -181,12 +201,23 @@ def _values(block: Block, row: Row, kind: str, given: _Switches) -> list[float |
         rate = bandwidth_mb(row)
         messages = None if rate is None or not row.bytes else 1e6 * rate / row.bytes
         return [rate, messages] if kind == RATE else [rate]
+    if kind == CALL_RATE:
+        return [_per_second(row.params.get("calls"), mean)]
+    if kind == NUMBER:
+        rate = _per_second(1, mean)
+        return [None if rate is None else rate / 1e6, mean]
+    if kind == PUT_OVERLAP:
+        return [math.nan, math.nan, math.nan, mean, math.nan]
     if kind == START:
         return [*(mean if extreme is None else extreme for extreme in extremes), mean]
     if kind in (OVERLAP, OVERLAP_SYNC):
         unknown = [math.nan] * (5 if given.full else 2)  # overall, compute, and what is inside
         return [*unknown, mean, *(extremes if given.full else ()), math.nan]
     return [mean, *(extremes if given.full and kind in _FULL else ())]
+
+
+def _per_second(calls: object, mean: float | None) -> float | None:
+    return float(calls) * 1e6 / mean if isinstance(calls, int | float) and mean else None
 
 
 def _datatype(row: Row) -> str:

@@ -10,6 +10,10 @@ ATOMIC, SWAP = "accumulate", "swap"  # one-sided ones that validate: of arrays, 
 PUT_BANDWIDTH, UNTYPED = "put bandwidth", "one-sided, without a type"
 PUT = "put latency"
 START, HELLO = "start", "hello"
+# OpenSHMEM's: a call, its rate, an atomic, a put beside work, collectives
+CALL, CALL_RATE, NUMBER, PUT_OVERLAP = "call", "rate of calls", "atomic", "put beside work"
+ACTIVE, ACTIVE_SYNC = "active set", "active set without sizes"
+OPENSHMEM = (CALL, CALL_RATE, NUMBER, PUT_OVERLAP, ACTIVE, ACTIVE_SYNC)
 
 _EXCHANGE = "Personalized Exchange"
 _COLLECTIVES = {
@@ -83,6 +87,24 @@ OSU_TESTS: Mapping[str, tuple[str, str]] = {
         f"osu_ineighbor_{op}": (f"MPI Non-blocking Neighborhood {op.capitalize()} Latency Test", OVERLAP)
         for op in _NEIGHBOURS
     },
+    "osu_oshm_put": ("OpenSHMEM Put Test", CALL),
+    "osu_oshm_get": ("OpenSHMEM Get Test", CALL),
+    "osu_oshm_put_nb": ("OpenSHMEM Put_nbi Test", CALL),
+    "osu_oshm_get_nb": ("OpenSHMEM Get Test", CALL),
+    "osu_oshm_put_overlap": ("OpenSHMEM Put_nbi Test", PUT_OVERLAP),
+    "osu_oshm_put_mr": ("OpenSHMEM Put Message Rate Test", CALL_RATE),
+    "osu_oshm_put_mr_nb": ("OpenSHMEM Put_nb Message Rate Test", CALL_RATE),
+    "osu_oshm_get_mr_nb": ("OpenSHMEM Get_nb Message Rate Test", CALL_RATE),
+    **{
+        f"shmem_{word}_{name}": ("OpenSHMEM Atomic Operation Rate Test", NUMBER)
+        for name in ("fadd", "finc", "add", "inc", "cswap", "swap", "set", "fetch")
+        for word in ("int", "longlong")
+    },
+    "osu_oshm_barrier": ("OpenSHMEM Barrier Latency Test", ACTIVE_SYNC),
+    "osu_oshm_broadcast": ("OpenSHMEM Broadcast Latency Test", ACTIVE),
+    "osu_oshm_collect": ("OpenSHMEM Collect Latency Test", ACTIVE),
+    "osu_oshm_fcollect": ("OpenSHMEM FCollect Latency Test", ACTIVE),
+    "osu_oshm_reduce": ("OpenSHMEM Reduce Latency Test", ACTIVE),
     "osu_init": ("MPI Init Test", START),
     "osu_hello": ("MPI Hello World Test", HELLO),
 }

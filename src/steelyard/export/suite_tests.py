@@ -14,7 +14,7 @@ from steelyard.results.key import key_of
 from steelyard.results.row import Row
 
 OSU, IMB = "OSU Micro-Benchmarks", "Intel MPI Benchmarks"
-_CHOSEN = ("type",)  # parameters that an option of their test chooses, too
+_CHOSEN = ("type",)  # parameters that an option of their test chooses, too; not of OpenSHMEM's
 _HALVED = ("osu_multi_lat", "osu_latency_mp")  # they print one way, our op is there and back
 # They count the bytes of all blocks, our op those of one.
 _WHOLE = ("osu_reduce_scatter_block", "osu_ireduce_scatter_block", "osu_reduce_scatter_block_persistent")
@@ -31,7 +31,8 @@ class Theirs:
 
     def has(self, row: Row) -> bool:
         """Is it a row of this test?"""
-        own = {name: value for name, value in self.params.items() if name not in _CHOSEN}
+        chosen = () if self.op.startswith("shmem.") else _CHOSEN
+        own = {name: value for name, value in self.params.items() if name not in chosen}
         return row.op == self.op and own.items() <= dict(row.params).items()
 
     @property

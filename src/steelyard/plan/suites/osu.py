@@ -1,6 +1,6 @@
 """OSU Micro-Benchmarks: names, sizes and defaults of version 7.4, read in its source.
 
-The sizes are the suite's, methods and statistics Steelyard's. GPU buffers and OpenSHMEM are left out.
+The sizes are the suite's, methods and statistics Steelyard's. GPU buffers are left out.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from steelyard.plan.suites.like import BYTES, SUMS, Like, LikeParams, sizes_of
+from steelyard.plan.suites.openshmem import osu_openshmem
 
 _P2P, _COLL = "1..4Mi", "1..1Mi"
 _PERSISTENT: LikeParams = {"send": "start", "recv": "start"}
@@ -30,7 +31,7 @@ _UNWRITTEN = "the original never writes its send buffer without -c, which makes 
 
 
 def osu() -> Iterator[Like]:
-    """Make the rows; all are of the program `osu`."""
+    """Make the rows; OpenSHMEM's atomics are of one program, all others are programs."""
     yield from _messages()
     yield from _one_sided()
     for base in _COLLECTIVES:
@@ -41,6 +42,7 @@ def osu() -> Iterator[Like]:
         yield Like(f"osu_neighbor_{base}", f"mpi.neighbor_{base}", _COLL, _LINE, three, theirs=theirs)
         both = f"{_OVERLAP}; {three}"
         yield Like(f"osu_ineighbor_{base}", f"mpi.ineighbor_{base}", _COLL, _LINE, both, theirs=theirs)
+    yield from osu_openshmem()
     init = "the original times MPI_Init (init_ns of every launch record); this op times a session of MPI 4"
     yield Like("osu_init", "mpi.session", None, {}, init, theirs="MPI_Init, once")
     yield Like("osu_hello", "mpi.session", None, {}, init, theirs="MPI_Init and MPI_Finalize; prints no time")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from steelyard.plan.suites.like import Like, Value, sizes_of
+from steelyard.plan.suites.openshmem import skampi_openshmem
 
 _SKAMPI = "0,1..4Mi"  # a measurement file names its own sizes; these are those of its default file
 _OWN = "the sizes and calls of a measurement file"
@@ -50,6 +51,7 @@ def skampi() -> Iterator[Like]:
     yield Like("waitpattern_up", "mpi.barrier", None, {"arrival": "ramp"}, waits)
     yield Like("waitpattern_down", "mpi.barrier", None, {"arrival": "ramp_down"}, waits)
     yield Like("Wtime", "mpi.wtime")
+    yield from skampi_openshmem()
 
 
 def repro() -> Iterator[Like]:

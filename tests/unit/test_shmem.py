@@ -6,12 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from scripts import script
 from steelyard.base.engine_kinds import engine_kind
 from steelyard.base.errors import InputError
 from steelyard.engines.build import mpi_engine
 from steelyard.engines.description import Description, Method, Op, Ops, Rule
+from steelyard.engines.endings import ends_badly
 from steelyard.engines.shmem import choose_shmem, find_shmems, names_shmem
 from steelyard.plan.engine_needed import needs_mpi, needs_shmem
 from steelyard.plan.plan import Measure, Plan
@@ -95,6 +97,13 @@ def test_a_library_without_its_wrapper_says_so(path: Path) -> None:
 )
 def test_words_of_openshmem(word: str | None, is_shmem: bool) -> None:
     assert names_shmem(word) is is_shmem
+
+
+def test_a_library_that_always_ends_badly_is_known_by_its_release(path: Path) -> None:
+    oshmem, sos = find_shmems()
+    known = [ends_badly(one) for one in (oshmem, sos)]
+    later, mpi = replace(oshmem, version="5.0.1"), replace(oshmem, kind="mpi")
+    assert [*known, ends_badly(later), ends_badly(mpi), ends_badly(None)] == [True, *[False] * 4]
 
 
 # ---- plans -------------------------------------------------------------------------------------------------

@@ -53,6 +53,7 @@ from steelyard.campaign.patience import patience_seconds, phase_of, silent_words
 from steelyard.campaign.room import little_shared_memory, room_notes
 from steelyard.campaign.spread import await_launch, spread_of, spread_words
 from steelyard.campaign.where import ask_ranks, held_words, silent_hosts
+from steelyard.engines.endings import ends_badly
 from steelyard.launch.command import LaunchCommand, plan_launch
 from steelyard.launch.given import complaints
 from steelyard.plan.plan import Plan
@@ -202,7 +203,7 @@ def _watch(
         died = (end.code or 0, end.said, command, places)
         why = cause_of_death(*died, phase=phase, starved=starved, spans=spans, little_shm=little)
     ending = why if phase is LaunchPhase.CLOSING else None
-    remark = ending if engine.kind == "shmem" and end.hang is None else None  # its shmem_finalize crashed
+    remark = ending if end.hang is None and ends_badly(engine.mpi) else None
     seen = watcher.record(host, {place.pid for place in places if place.host == host})
     seen = msgspec.structs.replace(seen, complaints=end.complaints, stopped=is_late, remark=remark)
     _conclude_launch(job, tail, seen, None if remark else ending)

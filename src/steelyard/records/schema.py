@@ -277,9 +277,8 @@ class Watch(_Record, frozen=True, tag="watch"):
 
     `processes` are those outside the launch that used most CPU time, the busiest first. `cost_ns` is the cost
     of looking. `load` is the mean of the last minute, when the launch began and when it ended. `ending` is
-    what went wrong after the last test case had ended, as in MPI_Finalize; `remark` the same of a crash in
-    shmem_finalize, in which some libraries always crash. `stopped`: the package ended it, because the time
-    was over.
+    what went wrong after the last test case had ended, as in MPI_Finalize; `remark` the same of a library
+    that is known to end so. `stopped`: the package ended it, because the time was over.
     """
 
     host: Name

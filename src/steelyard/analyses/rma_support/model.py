@@ -1,8 +1,9 @@
 """Does it work: outcomes of each one-sided test case in each launch, counted by way.
 
 A one-sided op is known by its parameters: it has epochs, which `sync` opens and closes, and `complete` says
-what completes a call in them. Applications and halos with several ways to move a halo are counted beside
-them. Their back end is in the place of `sync`, and their own verification says whether the data were right.
+what completes a call in them. One of OpenSHMEM has no epochs, and a `context` in the place of `sync`.
+Applications and halos with several ways to move a halo are counted beside them. Their back end is in the
+place of `sync`, and their own verification says whether the data were right.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ PASSED, WRONG, SIGNAL, ABORT, HANG, UNSUPPORTED = OUTCOMES = (
     "unsupported",
 )
 BROKEN = (WRONG, SIGNAL, ABORT, HANG)
-_EPOCHS = ("sync", "complete")  # parameters of one-sided ops
+_EPOCHS = ("sync", "complete")  # parameters of one-sided ops of MPI
+_CONTEXT = "context"  # that of OpenSHMEM's
 # Parameters that distinguish ways -> the value of an op without the parameter.
-_WORDS = {"sync": "", "complete": "", "window": "", "windows": "one"}
+_WORDS = {"sync": "", "complete": "call", "window": "", "windows": "one"}
 _MOVERS = "movers"  # the parameter of an op whose threads may move halos
 _BACKS = ("backend", "back")  # the name of the back end's parameter in an application and in a halo
 _Way = tuple[str, str, str, str, str, str, int]  # MPI, op, the words, threads
@@ -48,7 +50,8 @@ class Functionality(Struct, frozen=True, kw_only=True):
     A run is a test case in a launch; sizes and other parameters are counted together. `runs` is the sum of
     all others: `passed`: each check of the data passed; `wrong`: data were wrong; `signal`, `abort`, `hang`:
     how it ended (`abort`: also a call that returned an error); `unsupported`: MPI does not define it, or the
-    library lacks it. For an exchange, `threads` are those that move messages, and `windows` may be
+    library lacks it. For OpenSHMEM `sync` is the kind of context, and `complete` is `call` where the call
+    completes itself. For an exchange, `threads` are those that move messages, and `windows` may be
     communicators.
     """
 
@@ -79,8 +82,9 @@ class Functionality(Struct, frozen=True, kw_only=True):
 
 
 def is_one_sided(row: Row) -> bool:
-    """Is it a row of one-sided calls: does its op have epochs?"""
-    return row.mpi is not None and all(name in row.params for name in _EPOCHS)
+    """Is it a row of one-sided calls: does its op have epochs, or a context?"""
+    epochs = all(name in row.params for name in _EPOCHS)
+    return row.mpi is not None and (epochs or _CONTEXT in row.params)
 
 
 def is_exchange(row: Row) -> bool:
@@ -118,7 +122,8 @@ def _way(row: Row) -> _Way:
         apart = "thread" if "thread" in (row.params.get("windows"), row.params.get("comms")) else "one"
         back = next(str(row.params[name]) for name in _BACKS if name in row.params)
         return row.mpi or "", row.op, back, "", "", apart, int(row.params[_MOVERS])
-    sync, complete, window, windows = (str(row.params.get(name, usual)) for name, usual in _WORDS.items())
+    usual = {**_WORDS, "sync": row.params.get(_CONTEXT, "")}
+    sync, complete, window, windows = (str(row.params.get(name, word)) for name, word in usual.items())
     return row.mpi or "", row.op, sync, complete, window, windows, row.threads
 
 

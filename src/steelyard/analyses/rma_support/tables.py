@@ -51,7 +51,8 @@ def _matrix(mpi: str, functionalities: Sequence[Functionality]) -> Table:
     columns = (words("op"), *([number("threads")] * (len(threads) > 1)), *map(number, syncs))
     return Table(
         title=f"does it work: {mpi}",
-        explained="runs that passed, of those that MPI defines and the library supports, by sync",
+        explained="runs that passed, of those that are defined and the library supports, by "
+        + _opened(functionalities),
         columns=columns,
         lines=tuple(
             Line(
@@ -67,6 +68,11 @@ def _matrix(mpi: str, functionalities: Sequence[Functionality]) -> Table:
         notes=(_sum_words(functionalities),),
         grouped=1 if len(threads) > 1 else 0,
     )
+
+
+def _opened(functionalities: Sequence[Functionality]) -> str:
+    """Name the axis of the columns."""
+    return "context" if all(one.op.startswith("shmem.") for one in functionalities) else "sync"
 
 
 def _exchange_matrix(mpi: str, functionalities: Sequence[Functionality]) -> Table:

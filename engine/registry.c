@@ -38,6 +38,7 @@ static const struct op_family *const families[] = {
     &shm_flag_ops,
     &shm_cma_ops,
     &tagged_ops,
+    &direct_ops,
     &mem_copy_ops,
     &mem_stream_ops,
     &mem_latency_ops,
@@ -53,6 +54,7 @@ static const struct op_family *const families[] = {
     &mpi_type_ops,
     &mpi_onesided_ops,
     &mpi_onesided_many_ops,
+    &mpi_visible_ops,
     &mpi_coll_ops,
     &mpi_nbr_ops,
     &mpi_reduce_local_ops,
@@ -82,6 +84,7 @@ static const struct op_family *const families[] = {
     &shmem_atomic_ops,
     &shmem_coll_ops,
     &shmem_visible_ops,
+    &shmem_many_ops,
     &shmem_alone_ops,
 #endif
 };

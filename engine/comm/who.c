@@ -195,3 +195,35 @@ void layout_free(struct layout_peers *peers)
     free(peers->order);
     *peers = (struct layout_peers){0};
 }
+
+/* ---- of one-sided calls ---- */
+
+static const enum layout_kind choices[WHO_WORDS] = {LAYOUT_BISECTION, LAYOUT_NEIGHBOURS, LAYOUT_FIRST_LAST,
+                                                    LAYOUT_RING,      LAYOUT_FAN_IN,     LAYOUT_FAN_OUT,
+                                                    LAYOUT_ALL};
+const char *const who_words[WHO_WORDS + 1] = {"bisection", "neighbours", "first_last", "ring",
+                                              "fan_in",    "fan_out",    "all",        NULL};
+
+static int neighbour(int size, int k)
+{
+    const int turn = k % (size - 1), step = turn / 2 + 1;
+    return turn % 2 == 0 ? step : size - step;
+}
+
+int who_peers(int who, int neighbours, int rank, int size, struct layout_peers *peers)
+{
+    const int err = layout_alloc(size > NEIGHBOURS_MOST ? size : NEIGHBOURS_MOST, peers);
+    if (!err && who != WHO_NEIGHBOURS)
+        layouts[choices[who]].peers(&(struct layout_ask){.rank = rank, .size = size}, peers);
+    for (int k = 0; k < neighbours && !err && who == WHO_NEIGHBOURS; ++k) {
+        const int step = neighbour(size, k);
+        peers->to[peers->to_count++] = (rank + step) % size;
+        peers->from[peers->from_count++] = (rank + size - step) % size;
+    }
+    return err;
+}
+
+double who_calls(int who, int neighbours, int size)
+{
+    return who == WHO_NEIGHBOURS ? (double)size * neighbours : (double)layouts[choices[who]].calls(size);
+}

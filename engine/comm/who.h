@@ -51,6 +51,17 @@ extern const struct who_layout layouts[LAYOUTS];
 /* The rounds of a tournament of so many ranks. */
 int layout_rounds(int size);
 
+/* The layouts of one-sided calls, whose only parameter is the number of ranks, by their words; or, with
+ * WHO_NEIGHBOURS, so many `neighbours` of each rank: alternately above and below, the nearest first, and
+ * again from the start if there are too few ranks. */
+enum { WHO_WORDS = 7, WHO_NEIGHBOURS = -1, NEIGHBOURS_MOST = 26 };
+extern const char *const who_words[WHO_WORDS + 1];
+
+/* The ranks that a rank calls and those that call it, and the calls of all ranks together. The lists are to
+ * be freed by layout_free(). ERR_NOMEM. */
+int who_peers(int who, int neighbours, int rank, int size, struct layout_peers *peers);
+double who_calls(int who, int neighbours, int size);
+
 /* Room for the lists of `size` ranks, to be freed by layout_free(). ERR_NOMEM. */
 int layout_alloc(int size, struct layout_peers *peers);
 void layout_free(struct layout_peers *peers);

@@ -116,6 +116,10 @@ def test_faults_are_named(shmem: Engine, tmp_path: Path) -> None:
         "shmem.barrier_all": "wrong: rank [01]: this rank left before rank [01] had come",
         "shmem.sum_to_all bytes=104": "wrong: rank 1: element 12 of the answer is ",
         "shmem.lock": "wrong: rank 0: under the lock ",
+        "shmem.quiet": "wrong: rank [01]: byte 0 of block 0 from rank [01] is 0xa5",
+        "shmem.fence": "wrong: rank [01]: byte 0 of block 0 from rank [01] is 0xa5",
+        "shmem.alltoalls bytes=8": "wrong: rank [01]: byte 8 of the answer was written, and nothing belongs",
+        "shmem.broadcast bytes=8": "wrong: rank 0: byte 0 of the answer was written, and nothing belongs",
     }
     lines = [f"op={line} method=barrier rule=fixed count=2" for line in (*words, "shmem.put bytes=103")]
     before = ("env", f"LD_PRELOAD={build_preloaded(shmem, _FAULTS, tmp_path)}")

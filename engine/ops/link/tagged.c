@@ -8,22 +8,17 @@
 #include <dlfcn.h>
 #include <string.h>
 
-enum { TRANSPORT, BEST = 0 };
+enum { BEST };
 
 /* The names of libfabric's providers, or of UCX's transports as in UCX_TLS. */
-static const char *const providers[] = {"best", "shm",  "tcp", "verbs", "cxi", "efa",
-                                        "psm3", "psm2", "opx", "gni",   "udp", "sockets",
-                                        "net",  "sm2",  "ucx", "lpp",   NULL};
-static const char *const transports[] = {"best", "shm", "tcp", "ib", "rc", "ud", "dc", NULL};
+const char *const ofi_providers[17] = {"best", "shm", "tcp",     "verbs", "cxi", "efa", "psm3", "psm2", "opx",
+                                       "gni",  "udp", "sockets", "net",   "sm2", "ucx", "lpp",  NULL};
+const char *const ucx_transports[8] = {"best", "shm", "tcp", "ib", "rc", "ud", "dc", NULL};
 
-#define PROVIDER                                                                                             \
-    [TRANSPORT] = PARAM_WORDS("provider", "of libfabric; best: shm within a host, else its first", providers)
-#define TLS [TRANSPORT] = PARAM_WORDS("tls", "transports of UCX; best: UCX_TLS, else its choice", transports)
-
-static const struct param ofi_params[] = {PROVIDER, BUFFERS_PARAMS, {0}};
-static const struct param ofi_stream_params[] = {PROVIDER, LINK_WINDOW_PARAM, BUFFERS_PARAMS, {0}};
-static const struct param ucx_params[] = {TLS, BUFFERS_PARAMS, {0}};
-static const struct param ucx_stream_params[] = {TLS, LINK_WINDOW_PARAM, BUFFERS_PARAMS, {0}};
+static const struct param ofi_params[] = {OFI_PROVIDER_PARAM, BUFFERS_PARAMS, {0}};
+static const struct param ofi_stream_params[] = {OFI_PROVIDER_PARAM, LINK_WINDOW_PARAM, BUFFERS_PARAMS, {0}};
+static const struct param ucx_params[] = {UCX_TLS_PARAM, BUFFERS_PARAMS, {0}};
+static const struct param ucx_stream_params[] = {UCX_TLS_PARAM, LINK_WINDOW_PARAM, BUFFERS_PARAMS, {0}};
 
 int tagged_load(const char *file, const char *package, const char *const *names, void *calls)
 {
@@ -43,8 +38,8 @@ int tagged_load(const char *file, const char *package, const char *const *names,
 
 const char *tagged_asked(const struct op_env *env)
 {
-    const int word = (int)env->params[TRANSPORT];
-    return word == BEST ? NULL : env->op->params[TRANSPORT].words[word];
+    const int word = (int)env->params[TAGGED_TRANSPORT];
+    return word == BEST ? NULL : env->op->params[TAGGED_TRANSPORT].words[word];
 }
 
 bool tagged_is_local(const char *transport)

@@ -5,6 +5,16 @@
 #include "core/op.h"
 #include "ops/link/link.h"
 
+/* The parameter that names a transport: it comes first. */
+extern const char *const ofi_providers[17], *const ucx_transports[8];
+enum { TAGGED_TRANSPORT };
+#define OFI_PROVIDER_PARAM                                                                                   \
+    [TAGGED_TRANSPORT] =                                                                                     \
+        PARAM_WORDS("provider", "of libfabric; best: shm within a host, else its first", ofi_providers)
+#define UCX_TLS_PARAM                                                                                        \
+    [TAGGED_TRANSPORT] =                                                                                     \
+        PARAM_WORDS("tls", "transports of UCX; best: UCX_TLS, else its choice", ucx_transports)
+
 /* A library. It is loaded when an op needs it, and its functions are looked up. If the engine were linked
  * with it, it would replace the one of each MPI. */
 struct tagged_library {

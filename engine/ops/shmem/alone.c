@@ -3,6 +3,8 @@
 #include "ops/families.h"
 
 #include "base/err.h"
+#include "ops/common/data.h"
+#include "ops/shmem/compat.h"
 #include "ops/shmem/job.h"
 #include "team/team_shmem.h"
 
@@ -13,6 +15,8 @@
 enum {
     LOCKED_TIMES = 4, /* by each rank, in a check */
     LOCKED_NS = 1000000,
+    ORDERED =
+        8192, /* bytes that a quiet or a fence must not let a number overtake: more than a short message */
 };
 
 struct alone;
@@ -22,7 +26,7 @@ struct alone_row {
     void (*calls)(struct alone *s, int64_t reps);
     int (*check)(struct alone *s);
     enum op_class class;
-    const char *default_bytes;
+    const char *default_bytes, *missing;
 };
 
 struct alone {
@@ -30,7 +34,10 @@ struct alone {
     const struct team *team;
     size_t bytes;
     long *lock, *count; /* symmetric: the lock, and what is counted under it on rank 0 */
+    char *data;         /* symmetric: what the rank before puts here */
     int failed;         /* calls that were refused */
+    bool planted;
+    char sent[ORDERED];
 };
 
 /* ---- the calls, each `reps` times ---- */
@@ -79,6 +86,20 @@ static void allocate(struct alone *s, int64_t reps)
     }
 }
 
+static void split(struct alone *s, int64_t reps)
+{
+    for (int64_t i = 0; i < reps; ++i) {
+        int refused = 0;
+        compat_team made;
+        (void)made;
+        SHMEM15(refused = shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, s->team->size, NULL, 0, &made));
+        if (refused)
+            ++s->failed;
+        else
+            SHMEM15(shmem_team_destroy(made));
+    }
+}
+
 /* ---- checks ---- */
 
 static int none_failed(struct alone *s)
@@ -108,16 +129,39 @@ static int none_lost(struct alone *s)
                             : err_say(ERR_WRONG, "under the lock %ld was counted, should be %ld", is, all);
 }
 
+/* Data to the next rank, the call, and a number: who sees the number has the data. */
+static int none_overtaken(struct alone *s)
+{
+    const int me = s->team->rank, ranks = s->team->size, to = (me + 1) % ranks,
+              from = (me + ranks - 1) % ranks;
+    const long now = *s->count + 1; /* the same on all ranks */
+    data_poison(s->data, ORDERED);
+    data_fill(s->sent, ORDERED, me, (int)now);
+    int err = team_barrier(s->team);
+    if (err)
+        return err;
+    shmem_putmem_nbi(s->data, s->sent, ORDERED, to);
+    s->row->calls(s, 1);
+    shmem_long_p(s->count, now, to);
+    shmem_long_wait_until(s->count, SHMEM_CMP_EQ, now);
+    data_arrived(s->data, ORDERED, s->planted);
+    s->planted = false; /* once is enough */
+    const int wrong = data_check(s->data, ORDERED, from, (int)now, 0);
+    shmem_quiet(); /* a fence does not free the buffer */
+    err = team_barrier(s->team);
+    return err ? err : wrong;
+}
+
 /* ---- rows ---- */
 
 static const struct alone_row rows[] = {
-    {"shmem.quiet", "shmem_quiet with nothing to complete", quiet, none_failed, OP_LOCAL, NULL},
-    {"shmem.fence", "shmem_fence with nothing to order", fence, none_failed, OP_LOCAL, NULL},
-    {"shmem.ctx", "shmem_ctx_create and shmem_ctx_destroy", ctx, none_failed, OP_LOCAL, NULL},
+    {"shmem.quiet", "shmem_quiet with nothing to complete", quiet, none_overtaken, OP_LOCAL, NULL, NULL},
+    {"shmem.fence", "shmem_fence with nothing to order", fence, none_overtaken, OP_LOCAL, NULL, NULL},
+    {"shmem.ctx", "shmem_ctx_create and shmem_ctx_destroy", ctx, none_failed, OP_LOCAL, NULL, NULL},
     {"shmem.lock", "shmem_set_lock and shmem_clear_lock of one lock by all ranks", lock, none_lost,
-     OP_COLLECTIVE, NULL},
+     OP_COLLECTIVE, NULL, NULL},
     {"shmem.malloc", "shmem_malloc and shmem_free, in each of which all ranks meet", allocate, none_failed,
-     OP_COLLECTIVE, "8..4Mi"},
+     OP_COLLECTIVE, "8..4Mi", NULL},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
@@ -137,15 +181,20 @@ static int verify(void *state)
 static int setup(const struct op_env *env, void **state)
 {
     void *memory = NULL;
-    int err = team_symmetric(env->team, (size_t)2 * SHMEM_LINE, &memory);
+    int err = team_symmetric(env->team, (size_t)2 * LANE_LINE + ORDERED, &memory);
     struct alone *s = err ? NULL : calloc(1, sizeof *s);
     if (!err && !s)
         err = err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
     if (err)
         return err;
-    *s = (struct alone){.row = env->op->row, .team = env->team, .bytes = env->bytes, .lock = memory};
-    s->count = s->lock + SHMEM_LINE / sizeof(long);
-    *s->lock = 0;
+    *s = (struct alone){.row = env->op->row,
+                        .team = env->team,
+                        .bytes = env->bytes,
+                        .lock = memory,
+                        .data = (char *)memory + (size_t)2 * LANE_LINE,
+                        .planted = env->planted};
+    s->count = s->lock + LANE_LINE / sizeof(long);
+    *s->lock = *s->count = 0;
     *state = s;
     return 0;
 }
@@ -161,6 +210,7 @@ static void op_at(size_t i, struct op *op)
                       .report = OP_SLOWEST,
                       .parts = 1,
                       .default_bytes = row->default_bytes,
+                      .missing = row->missing,
                       .row = row,
                       .setup = setup,
                       .run = run,

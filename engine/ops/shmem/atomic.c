@@ -56,14 +56,14 @@ TYPES_OF(EXTENDED)
 /* ---- the calls --------------------------------------------------------------------------------------- */
 
 struct atomic {
-    struct lane lane;
+    struct shmem_lane lane;
     const struct atomic_row *row;
     const struct type *type;
     void (*loop)(struct atomic *s, int64_t reps);
     int calls; /* in a repetition, before a completion */
     uint64_t old, value;
     /* as the calls take them, each on a cache line of its own */
-    _Alignas(SHMEM_LINE) char operand[SHMEM_LINE], expected[SHMEM_LINE], result[SHMEM_LINE];
+    _Alignas(LANE_LINE) char operand[LANE_LINE], expected[LANE_LINE], result[LANE_LINE];
 };
 
 #define CALL(T, name, ...) shmem_ctx_##T##_atomic_##name(ctx, __VA_ARGS__)
@@ -74,8 +74,9 @@ struct atomic {
     {                                                                                                        \
         typedef C number;                                                                                    \
         const shmem_ctx_t ctx = s->lane.ctx;                                                                 \
-        const int pe = s->lane.peer, calls = s->calls;                                                       \
-        number *const there = (number *)(void *)s->lane.window, *const result = (number *)(void *)s->result; \
+        const int pe = s->lane.base.peer, calls = s->calls;                                                  \
+        number *const there = (number *)(void *)s->lane.base.window, *const result =                         \
+                                                                         (number *)(void *)s->result;        \
         const number value = *(const number *)(const void *)s->operand;                                      \
         const number expected = *(const number *)(const void *)s->expected;                                  \
         (void)ctx, (void)pe, (void)there, (void)result, (void)value, (void)expected;                         \
@@ -237,7 +238,7 @@ static void fresh(struct lane *lane)
     number_write(s->type, s->operand, s->value);
     number_write(s->type, s->expected, s->old);
     data_poison(s->result, sizeof s->result);
-    data_poison(lane->window, SHMEM_LINE);
+    data_poison(lane->window, LANE_LINE);
     number_write(s->type, lane->window, s->old);
 }
 
@@ -269,7 +270,7 @@ static int check(struct lane *lane, int64_t reps)
     if (!err && lane->is_target) {
         data_arrived(lane->window, s->type->size, lane->planted);
         err = compare(s, lane->window, after(s, calls), "the number");
-        for (size_t i = s->type->size; i < SHMEM_LINE && !err; ++i)
+        for (size_t i = s->type->size; i < LANE_LINE && !err; ++i)
             if ((unsigned char)lane->window[i] != DATA_POISON)
                 err = err_say(ERR_WRONG, "byte %zu behind the number was written", i - s->type->size);
     }
@@ -287,7 +288,7 @@ static void loop(struct lane *lane, int64_t reps)
 static int plan(const struct op_env *env, size_t *symmetric)
 {
     (void)env;
-    *symmetric = SHMEM_LINE;
+    *symmetric = LANE_LINE;
     return 0;
 }
 
@@ -311,6 +312,7 @@ static int open_lane(struct lane *lane, const struct op_env *env)
 }
 
 static const struct duty duty = {.size = sizeof(struct atomic),
+                                 SHMEM_DUTY,
                                  .plan = plan,
                                  .open = open_lane,
                                  .loop = loop,
@@ -319,7 +321,7 @@ static const struct duty duty = {.size = sizeof(struct atomic),
 
 static int setup(const struct op_env *env, void **state)
 {
-    return job_setup(env, &duty, state);
+    return lanes_setup(env, &duty, state);
 }
 
 static double calls_of(const struct op_env *env)

@@ -96,12 +96,23 @@ static int fresh(struct coll *c)
 
 /* ---- answers ----------------------------------------------------------------------------------------- */
 
+/* Bytes that no answer comes to: between the numbers of a strided one, and a root's own block. */
+static int check_untouched(const struct coll *c)
+{
+    const bool root = c->row->answer == FROM_ROOT && c->team->rank == 0;
+    const size_t used = root ? 0 : c->element;
+    for (size_t i = 0; i < c->dest_bytes; ++i)
+        if (i % step_of(c) >= used && (unsigned char)c->dest[i] != DATA_POISON)
+            return err_say(ERR_WRONG, "byte %zu of the answer was written, and nothing belongs there", i);
+    return 0;
+}
+
 static int check_blocks(const struct coll *c)
 {
-    const int me = c->team->rank, blocks = c->row->answer == FROM_ROOT ? 1 : c->size;
+    const int me = c->team->rank;
+    const bool one = c->row->answer == FROM_ROOT || c->row->answer == FROM_ROOT_TO_ALL;
+    const int blocks = !one ? c->size : c->row->answer == FROM_ROOT && me == 0 ? 0 : 1;
     unsigned char right[sizeof(uint64_t)];
-    if (c->row->answer == FROM_ROOT && me == 0) /* the root's own is left as it was */
-        return 0;
     for (int b = 0; b < blocks; ++b)
         for (size_t k = 0; k < c->count; ++k) {
             const char *at = c->dest + ((size_t)b * c->count + k) * step_of(c);
@@ -109,7 +120,7 @@ static int check_blocks(const struct coll *c)
             if (memcmp(at, right, c->element) != 0)
                 return err_say(ERR_WRONG, "number %zu of the block from rank %d is not what it sent", k, b);
         }
-    return 0;
+    return check_untouched(c);
 }
 
 static int check_combined(const struct coll *c)
@@ -193,15 +204,10 @@ int coll_check(void *state)
 
 /* ---- setup ------------------------------------------------------------------------------------------- */
 
-static size_t lines(size_t bytes)
-{
-    return (bytes + SHMEM_LINE - 1) / SHMEM_LINE * SHMEM_LINE;
-}
-
 static char *cut(char **memory, size_t bytes)
 {
     char *part = *memory;
-    *memory += lines(bytes);
+    *memory += lane_lines(bytes);
     return part;
 }
 
@@ -240,6 +246,29 @@ static int plan(struct coll *c, const struct op_env *env)
     return 0;
 }
 
+const char *const coll_teams[3] = {"world", "split", NULL};
+
+/* Collective; an error is one of all ranks. */
+static int choose_team(struct coll *c, const struct op_env *env)
+{
+    int refused = 0;
+    c->is_split = (int)lanes_param(env, "team", TEAM_WORLD) == TEAM_SPLIT;
+    SHMEM15(c->handle = SHMEM_TEAM_WORLD);
+    if (c->is_split)
+        SHMEM15(refused = shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, c->size, NULL, 0, &c->handle));
+    if (refused)
+        c->is_split = false;
+    return refused ? err_say(ERR_UNSUPPORTED, "this OpenSHMEM makes no further team; give team=world") : 0;
+}
+
+void coll_teardown(void *state)
+{
+    struct coll *c = state;
+    if (c->is_split)
+        SHMEM15(shmem_team_destroy(c->handle));
+    free(c);
+}
+
 int coll_setup(const struct op_env *env, void **state)
 {
     struct coll c = {
@@ -259,7 +288,12 @@ int coll_setup(const struct op_env *env, void **state)
         for (int i = 0; i < SHMEM_SYNC_SIZE; ++i)
             c.sync[s][i] = SHMEM_SYNC_VALUE;
     memset(c.came, 0, (size_t)c.size * sizeof *c.came);
+    if (c.row->on_team)
+        err = choose_team(&c, env);
     *own = c;
-    *state = own;
-    return 0;
+    if (err)
+        coll_teardown(own);
+    else
+        *state = own;
+    return err;
 }

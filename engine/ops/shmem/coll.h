@@ -3,13 +3,14 @@
 #define OPS_SHMEM_COLL_H
 
 #include "core/op.h"
+#include "ops/shmem/compat.h"
 
 #include <shmem.h>
 
 enum { COLL_SETS = 2, COLL_STEP = 2, COLL_KINDS_MOST = 6 };
 
 /* What a rank has afterwards. */
-enum answer { CAME, FROM_ROOT, FROM_EACH, MY_FROM_EACH, OVER_ALL };
+enum answer { CAME, FROM_ROOT, FROM_ROOT_TO_ALL, FROM_EACH, MY_FROM_EACH, OVER_ALL };
 
 enum number_kind { SUM, PROD, MIN, MAX, AND, OR, XOR };
 
@@ -23,6 +24,7 @@ struct coll_row {
     const struct param *params;
     bool sends_all; /* a block for each rank */
     bool strided;
+    bool on_team; /* of OpenSHMEM 1.5; else on an active set */
     enum number_kind combined;
 };
 
@@ -41,6 +43,8 @@ struct coll {
     char *source, *dest;
     size_t source_bytes, dest_bytes;
     int64_t moved;
+    compat_team handle; /* of a row that is on a team */
+    bool is_split;      /* the team is its own */
 };
 
 /* Types of numbers, in the order of the words of `type`; the bytes of those of `width`. */
@@ -53,12 +57,15 @@ struct coll_kind {
 extern const struct coll_kind coll_kinds[COLL_KINDS_MOST];
 extern const int coll_width_bytes[2];
 
-/* The parameter that comes first, of a row that has any. */
+/* The parameters of those that move numbers; of a barrier on a team COLL_TEAM alone. */
 enum { COLL_TYPE };
+extern const char *const coll_teams[3];
+enum { TEAM_WORLD, TEAM_SPLIT };
 
 int coll_setup(const struct op_env *env, void **state);
 int coll_run(void *state, int64_t reps);
 int coll_verify(void *state);
 int coll_check(void *state);
+void coll_teardown(void *state);
 
 #endif

@@ -46,6 +46,33 @@ static void barrier_call(struct coll *c)
     shmem_barrier(ACTIVE, SYNC);
 }
 
+/* The same on teams, of OpenSHMEM 1.5. */
+#define ON_TEAM(kind, name, ...)                                                                             \
+    SHMEM15(shmem_##kind##_##name(c->handle, (kind##_t *)(void *)c->dest, (kind##_t *)(void *)c->source,     \
+                                  __VA_ARGS__))
+#define TEAM_CALL(name, ...)                                                                                 \
+    static void team_##name##_64(struct coll *c)                                                             \
+    {                                                                                                        \
+        ON_TEAM(int64, name, __VA_ARGS__);                                                                   \
+        (void)c;                                                                                             \
+    }                                                                                                        \
+    static void team_##name##_32(struct coll *c)                                                             \
+    {                                                                                                        \
+        ON_TEAM(int32, name, __VA_ARGS__);                                                                   \
+        (void)c;                                                                                             \
+    }
+TEAM_CALL(broadcast, c->count, 0)
+TEAM_CALL(collect, c->count)
+TEAM_CALL(fcollect, c->count)
+TEAM_CALL(alltoall, c->count)
+TEAM_CALL(alltoalls, COLL_STEP, COLL_STEP, c->count)
+
+static void team_sync_call(struct coll *c)
+{
+    SHMEM15(shmem_team_sync(c->handle));
+    (void)c;
+}
+
 /* ---- reductions: each operator on each type ---------------------------------------------------------- */
 
 #define WHOLE(X, ...)                                                                                        \
@@ -86,6 +113,28 @@ NUMBERS(ACCESS, 0)
 #define REDUCE_ALL(name, list, ...) list(REDUCE, name)
 REDUCTIONS(REDUCE_ALL)
 
+/* Types of teams' bitwise reductions are of fixed sizes; of the sizes of the first kinds. */
+#define SIZES(X, ...)                                                                                        \
+    X(int64, int64_t, __VA_ARGS__)                                                                           \
+    X(int32, int32_t, __VA_ARGS__)
+#define REDUCE_ON_TEAM(T, C, name)                                                                           \
+    static void team_##name##_##T(struct coll *c)                                                            \
+    {                                                                                                        \
+        SHMEM15(                                                                                             \
+            shmem_##T##_##name##_reduce(c->handle, (C *)(void *)c->dest, (C *)(void *)c->source, c->count)); \
+        (void)c;                                                                                             \
+    }
+#define TEAM_REDUCTIONS(X)                                                                                   \
+    X(sum, NUMBERS, SUM, "the sum")                                                                          \
+    X(prod, NUMBERS, PROD, "the product")                                                                    \
+    X(min, NUMBERS, MIN, "the least")                                                                        \
+    X(max, NUMBERS, MAX, "the largest")                                                                      \
+    X(and, SIZES, AND, "the bits that all have")                                                             \
+    X(or, SIZES, OR, "the bits that any has")                                                                \
+    X(xor, SIZES, XOR, "the bits that an odd number have")
+#define REDUCE_ALL_ON_TEAM(name, list, ...) list(REDUCE_ON_TEAM, name)
+TEAM_REDUCTIONS(REDUCE_ALL_ON_TEAM)
+
 /* ---- rows -------------------------------------------------------------------------------------------- */
 
 #define KIND_WORD(T, C, ...) #T,
@@ -93,8 +142,10 @@ REDUCTIONS(REDUCE_ALL)
 #define KIND_ACCESS(T, C, ...) {#T, sizeof(C), read_##T, write_##T},
 static const char *const NUMBERS_words[] = {NUMBERS(KIND_WORD, 0) NULL},
                          *const WHOLE_words[] = {WHOLE(KIND_WORD, 0) NULL},
+                         *const SIZES_words[] = {SIZES(KIND_WORD, 0) NULL},
                          *const width_words[] = {"64", "32", NULL};
-static const int NUMBERS_bytes[] = {NUMBERS(KIND_BYTES, 0)}, WHOLE_bytes[] = {WHOLE(KIND_BYTES, 0)};
+static const int NUMBERS_bytes[] = {NUMBERS(KIND_BYTES, 0)}, WHOLE_bytes[] = {WHOLE(KIND_BYTES, 0)},
+                 SIZES_bytes[] = {SIZES(KIND_BYTES, 0)};
 const int coll_width_bytes[2] = {8, 4};
 const struct coll_kind coll_kinds[] = {NUMBERS(KIND_ACCESS, 0)}; /* those of WHOLE come first */
 
@@ -111,7 +162,33 @@ static const struct param width_params[] = {PARAM_TYPES("width", "bits of the nu
                               OP_CHECKS_PARAM,
                               {0}};
 
+#define TEAM_PARAM                                                                                           \
+    PARAM_WORDS("team", "the library's own of all ranks, or one that is split from it", coll_teams)
+#define TEAM_TYPES(word)                                                                                     \
+    PARAM_TYPES("type", "type of the numbers", word##_words, word##_bytes), TEAM_PARAM, OP_CHECKS_PARAM, {0}
+static const struct param team_width_params[] = {PARAM_TYPES("width",
+                                                             "bits of the numbers that blocks consist of",
+                                                             width_words, coll_width_bytes),
+                                                 TEAM_PARAM,
+                                                 OP_CHECKS_PARAM,
+                                                 {0}},
+                          team_NUMBERS_params[] = {TEAM_TYPES(NUMBERS)},
+                          team_SIZES_params[] = {TEAM_TYPES(SIZES)}, team_params[] = {TEAM_PARAM, {0}};
+
 #define REDUCE_NAME(T, C, name) name##_##T,
+#define TEAM_REDUCE_NAME(T, C, name) team_##name##_##T,
+#define TEAM_REDUCTION_ROW(word, list, combines, text)                                                       \
+    {"shmem.team." #word "_reduce",                                                                          \
+     text " over all ranks of a team at each",                                                               \
+     {list(TEAM_REDUCE_NAME, word)},                                                                         \
+     OVER_ALL,                                                                                               \
+     FLOW_ALL,                                                                                               \
+     team_##list##_params,                                                                                   \
+     .on_team = true,                                                                                        \
+     .combined = combines},
+#define TEAM_ROW(word, text, ...)                                                                            \
+    {"shmem.team." #word, text,       {team_##word##_64, team_##word##_32}, .params = team_width_params,     \
+     .on_team = true,     __VA_ARGS__}
 #define REDUCTION_ROW(word, list, combines, text)                                                            \
     {"shmem." #word "_to_all",                                                                               \
      text " over all ranks at every rank",                                                                   \
@@ -137,7 +214,22 @@ static const struct coll_row rows[] = {
               .params = width_params, .sends_all = true),
     BLOCK_ROW(alltoalls, "as alltoall, every second number of a block", MY_FROM_EACH, FLOW_ALL,
               .params = width_params, .sends_all = true, .strided = true),
-    REDUCTIONS(REDUCTION_ROW)};
+    REDUCTIONS(REDUCTION_ROW){"shmem.team.sync",
+                              "shmem_team_sync: no rank of a team leaves before all have come",
+                              {team_sync_call},
+                              CAME,
+                              FLOW_ALL,
+                              team_params,
+                              .on_team = true},
+    TEAM_ROW(broadcast, "a block of rank 0 at all ranks of a team", .answer = FROM_ROOT_TO_ALL,
+             .flow = FLOW_OUT),
+    TEAM_ROW(collect, "as shmem.collect on a team", .answer = FROM_EACH, .flow = FLOW_ALL),
+    TEAM_ROW(fcollect, "as shmem.fcollect on a team", .answer = FROM_EACH, .flow = FLOW_ALL),
+    TEAM_ROW(alltoall, "as shmem.alltoall on a team", .answer = MY_FROM_EACH, .flow = FLOW_ALL,
+             .sends_all = true),
+    TEAM_ROW(alltoalls, "as shmem.alltoalls on a team", .answer = MY_FROM_EACH, .flow = FLOW_ALL,
+             .sends_all = true, .strided = true),
+    TEAM_REDUCTIONS(TEAM_REDUCTION_ROW)};
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
 static void op_at(size_t i, struct op *op)
@@ -152,12 +244,13 @@ static void op_at(size_t i, struct op *op)
                       .parts = 1,
                       .default_bytes = row->answer == CAME ? NULL : "8..1Mi",
                       .params = row->params,
+                      .missing = row->on_team ? SHMEM15_MISSING : NULL,
                       .row = row,
                       .setup = coll_setup,
                       .run = coll_run,
                       .verify = coll_verify,
                       .check = row->answer == CAME ? NULL : coll_check,
-                      .teardown = free};
+                      .teardown = coll_teardown};
     snprintf(op->name, sizeof op->name, "%s", row->name);
 }
 

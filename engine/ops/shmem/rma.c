@@ -4,35 +4,30 @@
 #include "ops/families.h"
 
 #include "base/err.h"
+#include "ops/common/blocks.h"
 #include "ops/common/data.h"
 #include "ops/shmem/job.h"
 
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum rma_effect { RMA_PUT, RMA_GET };
 
 struct rma {
-    struct lane lane;
-    const struct rma_row *row;
-    size_t bytes;          /* of a call's data */
-    size_t stride;         /* from one place to the next, in the window and in the buffers */
-    ptrdiff_t step;        /* from one element to the next: 1, or more for strided calls */
-    int places;            /* calls before a completion, each at a place of its own */
-    char *local;           /* what is sent, or where what is fetched arrives */
-    unsigned char *packed; /* room for a strided call's data without gaps */
+    struct shmem_lane lane;
+    struct blocks blocks;
+    void (*loop)(struct rma *s, int64_t reps);
 };
 
 typedef void rma_loop(struct rma *s, int64_t reps);
 
 /* ---- the calls ---- */
 
-#define LOCAL (s->local + (size_t)i * s->stride)
-#define WINDOW (s->lane.window + (size_t)i * s->stride)
-#define COUNT (s->bytes / sizeof(long))
-#define STRIDED s->step, s->step, COUNT, s->lane.peer
+#define LOCAL (s->blocks.local + (size_t)i * s->blocks.stride)
+#define WINDOW (s->lane.base.window + (size_t)i * s->blocks.stride)
+#define COUNT (s->blocks.bytes / sizeof(long))
+#define STEP (ptrdiff_t)s->blocks.step
+#define STRIDED STEP, STEP, COUNT, s->lane.base.peer
 #define AS_LONG(at) ((long *)(void *)(at))
 
 /* The loop around one call and its completion, all known to the compiler. */
@@ -40,7 +35,7 @@ static inline __attribute__((always_inline)) void
 repeat(struct rma *s, int64_t reps, void (*one)(struct rma *, int), void (*done)(shmem_ctx_t))
 {
     for (int64_t r = 0; r < reps; ++r) {
-        for (int i = 0; i < s->places; ++i)
+        for (int i = 0; i < s->blocks.count; ++i)
             one(s, i);
         done(s->lane.ctx);
     }
@@ -70,12 +65,12 @@ static inline void done_never(shmem_ctx_t ctx)
         repeat(s, reps, name##_one, done_never);                                                             \
     }
 
-RMA_CALL(put, shmem_ctx_putmem(s->lane.ctx, WINDOW, LOCAL, s->bytes, s->lane.peer))
-RMA_CALL(put_nbi, shmem_ctx_putmem_nbi(s->lane.ctx, WINDOW, LOCAL, s->bytes, s->lane.peer))
-RMA_CALL(get, shmem_ctx_getmem(s->lane.ctx, LOCAL, WINDOW, s->bytes, s->lane.peer))
-RMA_CALL(get_nbi, shmem_ctx_getmem_nbi(s->lane.ctx, LOCAL, WINDOW, s->bytes, s->lane.peer))
-RMA_CALL(p, shmem_ctx_long_p(s->lane.ctx, AS_LONG(WINDOW), *AS_LONG(LOCAL), s->lane.peer))
-RMA_CALL(g, *AS_LONG(LOCAL) = shmem_ctx_long_g(s->lane.ctx, AS_LONG(WINDOW), s->lane.peer))
+RMA_CALL(put, shmem_ctx_putmem(s->lane.ctx, WINDOW, LOCAL, s->blocks.bytes, s->lane.base.peer))
+RMA_CALL(put_nbi, shmem_ctx_putmem_nbi(s->lane.ctx, WINDOW, LOCAL, s->blocks.bytes, s->lane.base.peer))
+RMA_CALL(get, shmem_ctx_getmem(s->lane.ctx, LOCAL, WINDOW, s->blocks.bytes, s->lane.base.peer))
+RMA_CALL(get_nbi, shmem_ctx_getmem_nbi(s->lane.ctx, LOCAL, WINDOW, s->blocks.bytes, s->lane.base.peer))
+RMA_CALL(p, shmem_ctx_long_p(s->lane.ctx, AS_LONG(WINDOW), *AS_LONG(LOCAL), s->lane.base.peer))
+RMA_CALL(g, *AS_LONG(LOCAL) = shmem_ctx_long_g(s->lane.ctx, AS_LONG(WINDOW), s->lane.base.peer))
 RMA_CALL(iput, shmem_ctx_long_iput(s->lane.ctx, AS_LONG(WINDOW), AS_LONG(LOCAL), STRIDED))
 RMA_CALL(iget, shmem_ctx_long_iget(s->lane.ctx, AS_LONG(LOCAL), AS_LONG(WINDOW), STRIDED))
 
@@ -130,69 +125,15 @@ static const struct form_row {
 
 /* ---- data ---- */
 
-static int number_of(const struct rma *s, int place)
-{
-    const uint64_t which = (s->lane.generation << 40) ^ ((uint64_t)s->lane.thread << 20) ^ (uint64_t)place;
-    return (int)(hash_mix(which) & INT_MAX);
-}
-
-static void spread(const struct rma *s, char *at)
-{
-    for (size_t k = 0; k < COUNT; ++k)
-        memcpy(at + k * (size_t)s->step * sizeof(long), s->packed + k * sizeof(long), sizeof(long));
-}
-
-static void fill(const struct rma *s, char *at, int from, int place)
-{
-    data_poison(at, s->stride);
-    data_fill(s->row->strided ? s->packed : (void *)at, s->bytes, from, number_of(s, place));
-    if (s->row->strided)
-        spread(s, at);
-}
-
-/* The window of a get and the buffer of a put have the data; the others have poison, where they arrive. */
 static void fresh(struct lane *lane)
 {
-    const struct rma *s = (struct rma *)lane;
-    const bool gets = s->row->effect == RMA_GET;
-    for (int i = 0; i < s->places; ++i) {
-        char *from = gets ? WINDOW : LOCAL, *to = gets ? LOCAL : WINDOW;
-        fill(s, from, lane->rank, i);
-        data_poison(to, s->stride);
-    }
-}
-
-/* Bytes that nothing was written to: between the numbers of strided calls, and behind each place. */
-static int check_gaps(const struct rma *s, const unsigned char *at, int place)
-{
-    const size_t step = (size_t)s->step * sizeof(long), used = COUNT * step;
-    for (size_t k = s->row->strided ? 0 : s->bytes; k < s->stride; ++k)
-        if (at[k] != DATA_POISON && !(s->row->strided && k < used && k % step < sizeof(long)))
-            return err_say(ERR_WRONG, "byte %zu of block %d was written, and nothing was sent there", k,
-                           place);
-    return 0;
+    blocks_fresh(&((struct rma *)lane)->blocks);
 }
 
 static int check(struct lane *lane, int64_t reps)
 {
     (void)reps;
-    const struct rma *s = (struct rma *)lane;
-    const bool gets = s->row->effect == RMA_GET;
-    char *arrived = gets ? s->local : lane->window;
-    int err = 0;
-    if (s->bytes == 0 || !(gets ? lane->acts : lane->is_target))
-        return 0;
-    const size_t end = s->row->strided ? ((COUNT - 1) * (size_t)s->step + 1) * sizeof(long) : s->bytes;
-    data_arrived(arrived, (size_t)(s->places - 1) * s->stride + end, lane->planted);
-    for (int i = 0; i < s->places && !err; ++i) {
-        const char *at = arrived + (size_t)i * s->stride;
-        for (size_t k = 0; k < COUNT && s->row->strided; ++k)
-            memcpy(s->packed + k * sizeof(long), at + k * (size_t)s->step * sizeof(long), sizeof(long));
-        err = data_check(s->row->strided ? (const void *)s->packed : at, s->bytes, lane->peer,
-                         number_of(s, i), i);
-        err = err ? err : check_gaps(s, (const unsigned char *)at, i);
-    }
-    return err;
+    return blocks_check(&((struct rma *)lane)->blocks);
 }
 
 /* ---- setup ---- */
@@ -208,8 +149,8 @@ static struct made {
 
 static size_t stride_of(const struct op_env *env, size_t bytes)
 {
-    const size_t whole = bytes * (size_t)job_param(env, "step", 1);
-    return whole > 0 ? (whole + SHMEM_LINE - 1) / SHMEM_LINE * SHMEM_LINE : SHMEM_LINE;
+    const size_t whole = bytes * (size_t)lanes_param(env, "step", 1);
+    return lane_lines(whole);
 }
 
 static size_t bytes_of(const struct op_env *env)
@@ -221,51 +162,42 @@ static size_t bytes_of(const struct op_env *env)
 static int plan(const struct op_env *env, size_t *symmetric)
 {
     const struct made *own = env->op->row;
-    *symmetric = stride_of(env, bytes_of(env)) * (size_t)job_param(env, "calls", 1);
+    *symmetric = stride_of(env, bytes_of(env)) * (size_t)lanes_param(env, "calls", 1);
     if (own->row->strided && env->bytes % sizeof(long) != 0)
         return err_say(ERR_INPUT, "%s moves numbers of %zu bytes: %zu bytes are no multiple; give one",
                        env->op->name, sizeof(long), env->bytes);
     return own->row->single || own->row->strided ? data_align(env, sizeof(long)) : 0;
 }
 
-struct looping {
-    struct rma s;
-    rma_loop *loop;
-};
-
 static int open_lane(struct lane *lane, const struct op_env *env)
 {
     const struct made *own = env->op->row;
-    struct looping *l = (struct looping *)lane;
-    struct rma *s = &l->s;
-    s->row = own->row;
-    s->bytes = bytes_of(env);
-    s->step = (ptrdiff_t)job_param(env, "step", 1);
-    s->places = (int)job_param(env, "calls", 1);
-    s->stride = stride_of(env, s->bytes);
-    l->loop = own->row->loops[(int)job_param(env, "complete", 0)];
-    int err = buffers_take(env->buffers, (size_t)s->places, s->stride, (void **)&s->local);
-    s->packed = s->row->strided ? malloc(s->bytes + 1) : NULL;
-    if (!err && s->row->strided && !s->packed)
-        err = err_say(ERR_NOMEM, "no memory for the numbers of %s", env->op->name);
-    return err;
+    struct rma *s = (struct rma *)lane;
+    s->loop = own->row->loops[(int)lanes_param(env, "complete", 0)];
+    s->blocks = (struct blocks){.lane = lane,
+                                .gets = own->row->effect == RMA_GET,
+                                .bytes = bytes_of(env),
+                                .stride = stride_of(env, bytes_of(env)),
+                                .step = own->row->strided ? (size_t)lanes_param(env, "step", 1) : 0,
+                                .count = (int)lanes_param(env, "calls", 1)};
+    return blocks_open(&s->blocks, env);
 }
 
 static void loop(struct lane *lane, int64_t reps)
 {
-    struct looping *l = (struct looping *)lane;
-    l->loop(&l->s, reps);
+    struct rma *s = (struct rma *)lane;
+    s->loop(s, reps);
 }
 
 static void close_lane(struct lane *lane)
 {
-    free(((struct rma *)lane)->packed);
+    blocks_close(&((struct rma *)lane)->blocks);
 }
 
 static int setup(const struct op_env *env, void **state)
 {
     const struct made *own = env->op->row;
-    return job_setup(env, &own->duty, state);
+    return lanes_setup(env, &own->duty, state);
 }
 
 /* ---- rows ---- */
@@ -274,7 +206,7 @@ static int setup(const struct op_env *env, void **state)
 static double calls_of(const struct op_env *env)
 {
     const struct made *own = env->op->row;
-    return (own->duty.both ? 2 : 1) * env->threads * job_param(env, "calls", 1);
+    return (own->duty.both ? 2 : 1) * env->threads * lanes_param(env, "calls", 1);
 }
 
 static double moved(const struct op_env *env)
@@ -293,7 +225,8 @@ static void make(struct made *own, const struct rma_row *row, enum form form, bo
 {
     *own = (struct made){.row = row,
                          .form = form,
-                         .duty = {.size = sizeof(struct looping),
+                         .duty = {.size = sizeof(struct rma),
+                                  SHMEM_DUTY,
                                   .both = form == BOTH_WAYS,
                                   .plan = plan,
                                   .open = open_lane,

@@ -11,58 +11,129 @@
 #include <string.h>
 
 static const char *const signal_words[] = {"flag", "put_signal", NULL};
-static const char *const wait_words[] = {"wait_until", "test", NULL};
+static const char *const wait_words[] = {"wait_until",      "test",           "wait_until_all",
+                                         "test_all",        "wait_until_any", "test_any",
+                                         "wait_until_some", "test_some",      NULL};
 enum { BY_FLAG, BY_SIGNAL };
-enum { SIGNAL, WAIT, CONTEXT, CHECK };
+enum { WAITS_OF_14 = 2, WAITS = 8, FLAGS_MOST = 64 };
+enum { SIGNAL, WAIT, FLAGS, CONTEXT, CHECK };
 
 static const struct param params[] = {
-    [SIGNAL] = PARAM_WORDS("signal",
-                           "how the other rank hears of the data. flag: a put, a fence, a put of a number; "
-                           "put_signal: one call, of OpenSHMEM 1.5",
-                           signal_words),
-    [WAIT] = PARAM_WORDS("wait", "how it waits: shmem_wait_until, or shmem_test again and again", wait_words),
+    [SIGNAL] =
+        PARAM_WORDS("signal",
+                    "how the other rank hears of the data. flag: a put, a fence, a put of a number for "
+                    "each flag; put_signal: one call, of OpenSHMEM 1.5",
+                    signal_words),
+    [WAIT] = PARAM_WORDS(
+        "wait",
+        "how it waits for the flags: shmem_wait_until, or shmem_test again and again, of one after "
+        "the other; of several at once by OpenSHMEM 1.5: until all, any or some have come",
+        wait_words),
+    [FLAGS] = {"flags", "", "flags that are put and waited for", 1, 1, FLAGS_MOST},
     [CONTEXT] = SHMEM_CONTEXT_PARAM,
     [CHECK] = OP_CHECKS_PARAM,
     BUFFERS_PARAMS,
     {0}};
 
 struct visible {
-    struct lane lane; /* its window: a line with the flag, then the data */
+    struct shmem_lane lane; /* its window: lines with the flags, then the data */
     size_t bytes;
-    char *send;
-    uint64_t *flag, last; /* the last number of either rank */
+    char *send, *data;    /* what is sent; where it arrives */
+    uint64_t *flag, last; /* the flags; their last number, of either rank */
+    size_t flags;
+    int seen[FLAGS_MOST];     /* those that have come */
+    size_t found[FLAGS_MOST]; /* room for the answer of some */
     void (*loop)(struct visible *s, int64_t reps);
 };
 
 static inline void put_flag(struct visible *s)
 {
-    shmem_ctx_putmem(s->lane.ctx, s->lane.window + SHMEM_LINE, s->send, s->bytes, s->lane.peer);
+    shmem_ctx_putmem(s->lane.ctx, s->data, s->send, s->bytes, s->lane.base.peer);
     shmem_ctx_fence(s->lane.ctx);
-    shmem_ctx_uint64_p(s->lane.ctx, s->flag, s->last, s->lane.peer);
+    for (size_t i = 0; i < s->flags; ++i)
+        shmem_ctx_uint64_p(s->lane.ctx, &s->flag[i], s->last, s->lane.base.peer);
 }
 
 static inline void put_signal(struct visible *s)
 {
-    SHMEM15(shmem_ctx_putmem_signal(s->lane.ctx, s->lane.window + SHMEM_LINE, s->send, s->bytes, s->flag,
-                                    s->last, SHMEM_SIGNAL_SET, s->lane.peer));
+    SHMEM15(shmem_ctx_putmem_signal(s->lane.ctx, s->data, s->send, s->bytes, s->flag, s->last,
+                                    SHMEM_SIGNAL_SET, s->lane.base.peer));
     (void)s;
 }
 
 static inline void wait_until(struct visible *s)
 {
-    shmem_uint64_wait_until(s->flag, SHMEM_CMP_EQ, s->last);
+    for (size_t i = 0; i < s->flags; ++i)
+        shmem_uint64_wait_until(&s->flag[i], SHMEM_CMP_EQ, s->last);
 }
 
 static inline void test_until(struct visible *s)
 {
-    while (!shmem_uint64_test(s->flag, SHMEM_CMP_EQ, s->last))
-        ;
+    for (size_t i = 0; i < s->flags; ++i)
+        while (!shmem_uint64_test(&s->flag[i], SHMEM_CMP_EQ, s->last))
+            ;
+}
+
+/* The calls of OpenSHMEM 1.5, which look at all flags at once, without those that have been seen. */
+#define ALL_FLAGS s->flag, s->flags
+#define ARE_THERE s->seen, SHMEM_CMP_EQ, s->last
+
+static inline void wait_until_all(struct visible *s)
+{
+    SHMEM15(shmem_uint64_wait_until_all(ALL_FLAGS, ARE_THERE));
+    (void)s;
+}
+
+static inline void test_all(struct visible *s)
+{
+    SHMEM15(while (!shmem_uint64_test_all(ALL_FLAGS, ARE_THERE)));
+    (void)s;
+}
+
+static inline void wait_until_any(struct visible *s)
+{
+    for (size_t i = 0; i < s->flags; ++i)
+        SHMEM15(s->seen[shmem_uint64_wait_until_any(ALL_FLAGS, ARE_THERE)] = 1);
+    memset(s->seen, 0, sizeof s->seen);
+}
+
+static inline void test_any(struct visible *s)
+{
+    for (size_t i = 0, at = 0; i < s->flags; ++i) {
+        SHMEM15(while ((at = shmem_uint64_test_any(ALL_FLAGS, ARE_THERE)) == SIZE_MAX));
+        s->seen[at] = 1;
+    }
+    memset(s->seen, 0, sizeof s->seen);
+}
+
+static inline void mark(struct visible *s, size_t count)
+{
+    for (size_t i = 0; i < count; ++i)
+        s->seen[s->found[i]] = 1;
+}
+
+static inline void wait_until_some(struct visible *s)
+{
+    for (size_t i = 0, count = s->flags; i < s->flags; i += count) {
+        SHMEM15(count = shmem_uint64_wait_until_some(ALL_FLAGS, s->found, ARE_THERE));
+        mark(s, count);
+    }
+    memset(s->seen, 0, sizeof s->seen);
+}
+
+static inline void test_some(struct visible *s)
+{
+    for (size_t i = 0, count = s->flags; i < s->flags; i += count) {
+        SHMEM15(count = shmem_uint64_test_some(ALL_FLAGS, s->found, ARE_THERE));
+        mark(s, count);
+    }
+    memset(s->seen, 0, sizeof s->seen);
 }
 
 static inline __attribute__((always_inline)) void
 bounce(struct visible *s, int64_t reps, void (*put)(struct visible *), void (*await)(struct visible *))
 {
-    const bool first = s->lane.rank == 0;
+    const bool first = s->lane.base.rank == 0;
     for (int64_t i = 0; i < reps; ++i) {
         ++s->last;
         if (first)
@@ -74,18 +145,26 @@ bounce(struct visible *s, int64_t reps, void (*put)(struct visible *), void (*aw
     shmem_ctx_quiet(s->lane.ctx);
 }
 
+#define WAYS(X, put)                                                                                         \
+    X(put, wait_until)                                                                                       \
+    X(put, test_until)                                                                                       \
+    X(put, wait_until_all)                                                                                   \
+    X(put, test_all)                                                                                         \
+    X(put, wait_until_any)                                                                                   \
+    X(put, test_any)                                                                                         \
+    X(put, wait_until_some)                                                                                  \
+    X(put, test_some)
 #define BOUNCE(put, await)                                                                                   \
     static void put##_##await(struct visible *s, int64_t reps)                                               \
     {                                                                                                        \
         bounce(s, reps, put, await);                                                                         \
     }
-BOUNCE(put_flag, wait_until)
-BOUNCE(put_flag, test_until)
-BOUNCE(put_signal, wait_until)
-BOUNCE(put_signal, test_until)
+WAYS(BOUNCE, put_flag)
+WAYS(BOUNCE, put_signal)
 
-static void (*const loops[][2])(struct visible *s, int64_t reps) = {
-    {put_flag_wait_until, put_flag_test_until}, {put_signal_wait_until, put_signal_test_until}};
+#define WAY(put, await) put##_##await,
+static void (*const loops[][WAITS])(struct visible *s, int64_t reps) = {{WAYS(WAY, put_flag)},
+                                                                        {WAYS(WAY, put_signal)}};
 
 static void loop(struct lane *lane, int64_t reps)
 {
@@ -102,23 +181,31 @@ static void fresh(struct lane *lane)
 {
     const struct visible *s = (struct visible *)lane;
     data_fill(s->send, s->bytes, lane->rank, number_of(lane));
-    data_poison(lane->window + SHMEM_LINE, s->bytes);
+    data_poison(s->data, s->bytes);
 }
 
 static int check(struct lane *lane, int64_t reps)
 {
     const struct visible *s = (struct visible *)lane;
-    char *arrived = lane->window + SHMEM_LINE;
     (void)reps;
-    data_arrived(arrived, s->bytes, lane->planted);
-    return data_check(arrived, s->bytes, lane->peer, number_of(lane), 0);
+    data_arrived(s->data, s->bytes, lane->planted);
+    return data_check(s->data, s->bytes, lane->peer, number_of(lane), 0);
+}
+
+static size_t flag_bytes(const struct op_env *env)
+{
+    return lane_lines((size_t)env->params[FLAGS] * sizeof(uint64_t));
 }
 
 static int plan(const struct op_env *env, size_t *symmetric)
 {
-    *symmetric = SHMEM_LINE + (env->bytes + SHMEM_LINE - 1) / SHMEM_LINE * SHMEM_LINE;
-    if (env->params[SIGNAL] == BY_SIGNAL && SHMEM15_MISSING)
-        return err_say(ERR_UNSUPPORTED, "signal=put_signal: %s", SHMEM15_MISSING);
+    const bool by_signal = env->params[SIGNAL] == BY_SIGNAL;
+    *symmetric = flag_bytes(env) + lane_lines(env->bytes);
+    if (by_signal && env->params[FLAGS] > 1)
+        return err_say(ERR_INPUT, "signal=put_signal sets one flag; give flags=1");
+    if ((by_signal || env->params[WAIT] >= WAITS_OF_14) && SHMEM15_MISSING)
+        return err_say(ERR_UNSUPPORTED, "%s=%s: %s", by_signal ? "signal" : "wait",
+                       by_signal ? "put_signal" : wait_words[(int)env->params[WAIT]], SHMEM15_MISSING);
     return 0;
 }
 
@@ -128,11 +215,14 @@ static int open_lane(struct lane *lane, const struct op_env *env)
     s->bytes = env->bytes;
     s->loop = loops[(int)env->params[SIGNAL]][(int)env->params[WAIT]];
     s->flag = (uint64_t *)(void *)lane->window;
-    *s->flag = 0;
+    s->flags = (size_t)env->params[FLAGS];
+    s->data = lane->window + flag_bytes(env);
+    memset(s->flag, 0, flag_bytes(env));
     return buffers_take(env->buffers, 1, env->bytes, (void **)&s->send);
 }
 
 static const struct duty duty = {.size = sizeof(struct visible),
+                                 SHMEM_DUTY,
                                  .both = true,
                                  .plan = plan,
                                  .open = open_lane,
@@ -142,7 +232,7 @@ static const struct duty duty = {.size = sizeof(struct visible),
 
 static int setup(const struct op_env *env, void **state)
 {
-    return job_setup(env, &duty, state);
+    return lanes_setup(env, &duty, state);
 }
 
 static double moved(const struct op_env *env)

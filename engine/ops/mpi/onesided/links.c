@@ -8,13 +8,6 @@
 
 #include <stdlib.h>
 
-/* Layouts whose only parameter is the number of ranks. */
-static const enum layout_kind choices[RMA_WHO] = {LAYOUT_BISECTION, LAYOUT_NEIGHBOURS, LAYOUT_FIRST_LAST,
-                                                  LAYOUT_RING,      LAYOUT_FAN_IN,     LAYOUT_FAN_OUT,
-                                                  LAYOUT_ALL};
-const char *const rma_who_words[RMA_WHO + 1] = {"bisection", "neighbours", "first_last", "ring",
-                                                "fan_in",    "fan_out",    "all",        NULL};
-
 static double value(const struct op_env *env, const char *name, double absent)
 {
     return param_value(env->op->params, env->params, name, absent);
@@ -22,39 +15,19 @@ static double value(const struct op_env *env, const char *name, double absent)
 
 /* ---- which ranks call which ---- */
 
-/* Alternately the ranks above and below, the nearest first, and again from the start if there are too few. */
-static int neighbour(int size, int k)
+static int who_of(const struct op_env *env)
 {
-    const int turn = k % (size - 1), step = turn / 2 + 1;
-    return turn % 2 == 0 ? step : size - step;
-}
-
-static void add_neighbours(struct layout_peers *peers, int rank, int size, int count)
-{
-    for (int k = 0; k < count; ++k) {
-        const int step = neighbour(size, k);
-        peers->to[peers->to_count++] = (rank + step) % size;
-        peers->from[peers->from_count++] = (rank + size - step) % size;
-    }
+    return (int)value(env, "who", WHO_NEIGHBOURS);
 }
 
 int rma_many_peers(const struct op_env *env, struct layout_peers *peers)
 {
-    const int rank = env->team->rank, size = env->team->size, who = (int)value(env, "who", -1);
-    const int err = layout_alloc(size > RMA_NEIGHBOURS ? size : RMA_NEIGHBOURS, peers);
-    if (err)
-        return err;
-    if (who < 0)
-        add_neighbours(peers, rank, size, (int)value(env, "neighbours", 1));
-    else
-        layouts[choices[who]].peers(&(struct layout_ask){.rank = rank, .size = size}, peers);
-    return 0;
+    return who_peers(who_of(env), (int)value(env, "neighbours", 1), env->team->rank, env->team->size, peers);
 }
 
 double rma_many_links(const struct op_env *env)
 {
-    const int size = env->team->size, who = (int)value(env, "who", -1);
-    return who < 0 ? size * value(env, "neighbours", 1) : (double)layouts[choices[who]].calls(size);
+    return who_calls(who_of(env), (int)value(env, "neighbours", 1), env->team->size);
 }
 
 /* ---- setup ---- */

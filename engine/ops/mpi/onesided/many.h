@@ -20,12 +20,8 @@ struct many {
 
 /* ---- who calls whom (links.c) ---- */
 
-enum { RMA_WHO = 7, RMA_NEIGHBOURS = 26 };
-
-/* The words of the parameter `who`, which some of these ops have; the others have `neighbours`. */
-extern const char *const rma_who_words[RMA_WHO + 1];
-
-/* The ranks that this rank calls, and those that call it; layout_free() frees them. ERR_NOMEM. */
+/* The ranks that this rank calls, and those that call it, by the parameter `who` or `neighbours`;
+ * layout_free() frees them. ERR_NOMEM. */
 int rma_many_peers(const struct op_env *env, struct layout_peers *peers);
 
 /* The number of links of all ranks: each rank calls on some of them. */

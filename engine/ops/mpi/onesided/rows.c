@@ -145,13 +145,13 @@ static const struct param
                      "own; line: neighbours share cache lines; word: all have the same places",
                      rma_layout_words),
          MT_PHASES_PARAM},
-    who_params[] = {PARAM_WORDS("who", "who calls whom, as in mpi.pattern", rma_who_words)},
+    who_params[] = {PARAM_WORDS("who", "who calls whom, as in mpi.pattern", who_words)},
     neighbour_params[] = {{.name = "neighbours",
                            .unit = "",
                            .summary = "ranks that each rank calls: one up, one down, two up, ...",
                            .normal = 6,
                            .least = 1,
-                           .most = RMA_NEIGHBOURS}},
+                           .most = NEIGHBOURS_MOST}},
     buffer_params[] = {DATA_STATE_PARAM, OP_CHECKS_PARAM, BUFFERS_PARAMS};
 
 /* ---- forms ---- */

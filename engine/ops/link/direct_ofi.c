@@ -1,0 +1,264 @@
+/* Writes, reads and atomics of libfabric on registered memory, an endpoint for each thread. */
+#define _GNU_SOURCE
+#include "ops/link/direct.h"
+#include "ops/link/ofi_provider.h"
+#include "ops/link/tagged.h"
+
+static const struct param params[] = {OFI_PROVIDER_PARAM, {0}};
+
+#if __has_include(<rdma/fi_rma.h>)
+
+#include "base/err.h"
+#include "base/wait.h"
+
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { EVENTS = 16, QUEUE = 256 };
+
+/* Once for all lanes of a rank. */
+struct registered {
+    struct ofi_provider provider;
+    struct ofi_seat mine, theirs;
+    char *memory;
+    size_t bytes;
+    struct fid_mr *region;
+};
+
+struct ofi_lane {
+    struct direct direct;
+    const struct registered *all;
+    struct fid_av *av;
+    struct fid_cq *cq;
+    struct fid_ep *ep;
+    fi_addr_t peer;
+    uint64_t there, key; /* the address of the other rank's window of this lane, as calls take it */
+    int64_t begun, done;
+    struct fi_context2 context; /* of all calls: each ends by an event, in any order */
+};
+
+/* What the ranks tell each other of their memory. */
+struct told {
+    uint64_t address, key;
+};
+
+/* ---- calls ------------------------------------------------------------------------------------------- */
+
+static void fail(struct ofi_lane *u, ssize_t n)
+{
+    struct fi_cq_err_entry entry = {0};
+    if (n == -FI_EAVAIL && fi_cq_readerr(u->cq, &entry, 0) > 0)
+        n = -entry.err;
+    if (!u->direct.lane.failed)
+        u->direct.lane.failed = u->all->provider.calls.strerror((int)-n);
+}
+
+static void look(struct direct *s)
+{
+    struct ofi_lane *u = (struct ofi_lane *)s;
+    struct fi_cq_entry done[EVENTS];
+    const ssize_t n = fi_cq_read(u->cq, done, EVENTS);
+    if (n > 0)
+        u->done += n;
+    else if (n != -FI_EAGAIN)
+        fail(u, n);
+}
+
+static void quiet(struct direct *s)
+{
+    struct ofi_lane *u = (struct ofi_lane *)s;
+    for (int looks = 0; u->done < u->begun && !s->lane.failed;) {
+        const int64_t before = u->done;
+        look(s);
+        if (u->done == before)
+            wait_a_little(&looks);
+    }
+}
+
+/* Again and again while the provider is busy. */
+#define BEGIN(call)                                                                                          \
+    do {                                                                                                     \
+        ssize_t n;                                                                                           \
+        if (u->begun - u->done >= QUEUE)                                                                     \
+            quiet(s); /* more events than the queue holds */                                                 \
+        while ((n = (call)) == -FI_EAGAIN && !s->lane.failed)                                                \
+            look(s);                                                                                         \
+        if (n == 0)                                                                                          \
+            ++u->begun;                                                                                      \
+        else                                                                                                 \
+            fail(u, n);                                                                                      \
+    } while (0)
+
+static void put(struct direct *s, size_t to, const void *from, size_t bytes)
+{
+    struct ofi_lane *u = (struct ofi_lane *)s;
+    BEGIN(fi_write(u->ep, from, bytes, NULL, u->peer, u->there + to, u->key, &u->context));
+}
+
+static void get(struct direct *s, void *to, size_t from, size_t bytes)
+{
+    struct ofi_lane *u = (struct ofi_lane *)s;
+    BEGIN(fi_read(u->ep, to, bytes, NULL, u->peer, u->there + from, u->key, &u->context));
+}
+
+static uint64_t fetch_add(struct direct *s, size_t to, uint64_t value)
+{
+    struct ofi_lane *u = (struct ofi_lane *)s;
+    uint64_t before = 0;
+    BEGIN(fi_fetch_atomic(u->ep, &value, 1, NULL, &before, NULL, u->peer, u->there + to, u->key, FI_UINT64,
+                          FI_SUM, &u->context));
+    quiet(s);
+    return before;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------ */
+
+static int memory(struct lanes *lanes, const struct op_env *env, int err, size_t bytes, char **mine)
+{
+    const struct link ends = direct_ends(lanes);
+    struct registered *all = calloc(1, sizeof *all);
+    lanes->shared = all;
+    if (ends.rank > 1)
+        return err;
+    void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all && mapped != MAP_FAILED)
+        *all = (struct registered){.memory = mapped, .bytes = bytes};
+    if (!err && (!all || !all->memory))
+        err = err_say(ERR_NOMEM, "no memory of %zu bytes for %s", bytes, env->op->name);
+    *mine = err ? NULL : all->memory;
+    return err;
+}
+
+static int provider_open(struct registered *all, const struct op_env *env, const struct link *ends, int err)
+{
+    const struct ofi_need need = {.caps = FI_RMA | FI_ATOMIC,
+                                  .order = FI_ORDER_WAW,
+                                  .flags = FI_DELIVERY_COMPLETE,
+                                  .threading = env->threads > 1 ? FI_THREAD_SAFE : FI_THREAD_DOMAIN,
+                                  .what = "ordered one-sided calls"};
+    struct ofi_seat none;
+    const int lacks = err ? err : ofi_load(&all->provider, env->team, &all->mine);
+    err = link_meet(ends, lacks, all ? &all->mine : &none, all ? &all->theirs : &none, sizeof none);
+    err = err ? err : ofi_open(&all->provider, env, &need, &all->mine, &all->theirs);
+    err = link_meet(ends, err, all ? &all->mine : &none, all ? &all->theirs : &none, sizeof none);
+    return err ? err : ofi_alike(ends, &all->mine, &all->theirs);
+}
+
+static int region_open(struct registered *all, struct told *mine)
+{
+    const uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE;
+    const int code =
+        fi_mr_reg(all->provider.domain, all->memory, all->bytes, access, 0, 1, 0, &all->region, NULL);
+    if (code != 0)
+        return ofi_refuse(&all->provider, "fi_mr_reg", code);
+    const bool by_address = (all->provider.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
+    *mine = (struct told){by_address ? (uint64_t)(uintptr_t)all->memory : 0, fi_mr_key(all->region)};
+    return 0;
+}
+
+/* ---- lanes ------------------------------------------------------------------------------------------- */
+
+static int endpoint_open(struct ofi_lane *u)
+{
+    const struct ofi_provider *p = &u->all->provider;
+    struct fi_av_attr av = {.type = p->info->domain_attr->av_type, .count = 1};
+    struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_CONTEXT, .wait_obj = FI_WAIT_NONE, .size = QUEUE + EVENTS};
+    int code;
+    if ((code = fi_av_open(p->domain, &av, &u->av, NULL)) != 0)
+        return ofi_refuse(p, "fi_av_open", code);
+    if ((code = fi_cq_open(p->domain, &cq, &u->cq, NULL)) != 0)
+        return ofi_refuse(p, "fi_cq_open", code);
+    if ((code = fi_endpoint(p->domain, p->info, &u->ep, NULL)) != 0)
+        return ofi_refuse(p, "fi_endpoint", code);
+    if ((code = fi_ep_bind(u->ep, &u->av->fid, 0)) != 0 ||
+        (code = fi_ep_bind(u->ep, &u->cq->fid, FI_TRANSMIT | FI_RECV)) != 0)
+        return ofi_refuse(p, "fi_ep_bind", code);
+    return (code = fi_enable(u->ep)) == 0 ? 0 : ofi_refuse(p, "fi_enable", code);
+}
+
+static int lane_join(struct ofi_lane *u, const struct link *ends, int err, const struct told *theirs)
+{
+    struct ofi_name mine, their_name;
+    memset(&mine, 0, sizeof mine); /* padding too: it is sent */
+    err = err ? err : endpoint_open(u);
+    err = err ? err : ofi_name(&u->all->provider, u->ep, &mine);
+    err = link_meet(ends, err, &mine, &their_name, sizeof mine);
+    if (err)
+        return err;
+    u->key = theirs->key;
+    u->there = theirs->address + (uint64_t)(u->direct.lane.window - u->all->memory);
+    return ofi_insert(&u->all->provider, u->av, &their_name, &u->peer);
+}
+
+static int join(struct lanes *lanes, const struct op_env *env, int err)
+{
+    const struct link ends = direct_ends(lanes);
+    struct told mine, theirs;
+    struct registered *all = lanes->shared;
+    if (ends.rank > 1)
+        return err;
+    memset(&mine, 0, sizeof mine); /* padding too: it is sent */
+    err = provider_open(all, env, &ends, err);
+    err = err ? err : region_open(all, &mine);
+    err = link_meet(&ends, err, &mine, &theirs, sizeof mine);
+    for (int t = 0; t < env->threads && !err; ++t) {
+        struct ofi_lane *u = (struct ofi_lane *)lane_at(lanes, t);
+        u->all = all;
+        err = link_meet(&ends, lane_join(u, &ends, err, &theirs), NULL, NULL, 0);
+    }
+    return err;
+}
+
+static void lane_drop(struct ofi_lane *u)
+{
+    struct fid *const opened[] = {u->ep ? &u->ep->fid : NULL, u->cq ? &u->cq->fid : NULL,
+                                  u->av ? &u->av->fid : NULL};
+    for (size_t i = 0; i < sizeof opened / sizeof opened[0]; ++i)
+        if (opened[i])
+            fi_close(opened[i]);
+}
+
+static void leave(struct lanes *lanes)
+{
+    struct registered *all = lanes->shared;
+    if (!all)
+        return;
+    for (int t = 0; t < lanes->count; ++t)
+        lane_drop((struct ofi_lane *)lane_at(lanes, t));
+    if (all->region)
+        fi_close(&all->region->fid);
+    ofi_close(&all->provider);
+    if (all->memory)
+        munmap(all->memory, all->bytes);
+    free(all);
+}
+
+static void describe_end(const void *state, struct json *j)
+{
+    ofi_describe(&((const struct ofi_lane *)lane_at(state, 0))->all->provider, j);
+}
+
+const struct direct_library direct_ofi = {.prefix = "ofi",
+                                          .size = sizeof(struct ofi_lane),
+                                          .params = params,
+                                          .put = put,
+                                          .get = get,
+                                          .add = fetch_add,
+                                          .fence = quiet,
+                                          .quiet = quiet,
+                                          .look = look,
+                                          .memory = memory,
+                                          .join = join,
+                                          .leave = leave,
+                                          .describe_end = describe_end};
+
+#else
+
+const struct direct_library direct_ofi = {
+    .prefix = "ofi", .size = sizeof(struct direct), .params = params, .missing = OFI_MISSING};
+
+#endif

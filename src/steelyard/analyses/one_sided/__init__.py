@@ -1,0 +1,1 @@
+"""One-sided calls of several libraries side by side."""

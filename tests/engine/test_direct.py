@@ -38,9 +38,7 @@ def _lines(library: str, threads: int, words: str = "") -> Iterator[str]:
         yield from (f"op={op.name} threads={threads}{size}{calls}{words} {_FIXED}" for size in sizes)
 
 
-@pytest.mark.parametrize(
-    ("library", "threads"), itertools.product(("shm", "ucx", "ofi"), (1, 2)), ids=lambda word: str(word)
-)
+@pytest.mark.parametrize(("library", "threads"), [*itertools.product(("shm", "ucx", "ofi"), (1, 2))])
 def test_calls_are_right(library: str, threads: int, tmp_path: Path) -> None:
     lines = list(_lines(library, threads))
     ends = ends_of(measure(solo_engine(), 2, threads, lines, tmp_path / "out"), len(lines))
@@ -49,7 +47,7 @@ def test_calls_are_right(library: str, threads: int, tmp_path: Path) -> None:
     assert layers == (set() if library == "shm" else {SHARED_MEMORY})
 
 
-@pytest.mark.parametrize("library", _TRANSPORTS)
+@pytest.mark.parametrize("library", [*_TRANSPORTS])
 def test_over_tcp(library: str, tmp_path: Path) -> None:
     """The other rank must bring forward what is done to its memory."""
     lines = list(_lines(library, 1, f" {_TRANSPORTS[library]}=tcp"))

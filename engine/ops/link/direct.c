@@ -37,11 +37,10 @@ static void tell(struct direct *s)
     s->library->put(s, s->flag_at, &s->told, sizeof s->told);
 }
 
-/* Until the other rank has told the next number. */
+/* Until the other rank has told this number, or one beyond it: it may be ahead. */
 static void await(struct direct *s, uint64_t number)
 {
-    for (int looks = 0;
-         atomic_load_explicit(flag_of(s), memory_order_acquire) != number && !s->lane.failed;) {
+    for (int looks = 0; atomic_load_explicit(flag_of(s), memory_order_acquire) < number && !s->lane.failed;) {
         s->library->look(s);
         wait_a_little(&looks);
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import compress
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from steelyard.records.schema import Launch
 
 _FAULTS = Path(__file__).parents[1] / "data" / "shmem_faults.c"
 _SIZES = (8, 40, 8192)
+_LATER = "it needs OpenSHMEM 1.5; this library is of 1.4"
 # What Open MPI 4.1 does wrong (docs/ops/openshmem.md): (the end of an op's name, a word of its line).
 _BROKEN = {
     "openmpi": (
@@ -78,8 +80,10 @@ def _cases(shmem: Engine, threads: int, most: int) -> list[str]:
 def test_ops_are_right(shmem: Engine, tmp_path: Path, ranks: int, threads: int, most: int) -> None:
     lines = _cases(shmem, threads, most)
     assert len(lines) > 30
-    records = measure(shmem, ranks, threads, lines, tmp_path / "x.jsonl")
-    all_are_right(lines, ends_of(records, len(lines)))
+    ends = ends_of(measure(shmem, ranks, threads, lines, tmp_path / "x.jsonl"), len(lines))
+    known = [end.status != "skipped" or _LATER not in (end.why or "") for end in ends]
+    assert sum(known) > 30
+    all_are_right([*compress(lines, known)], [*compress(ends, known)])
 
 
 @pytest.mark.parametrize("ranks", [2, further(3), further(8)])

@@ -34,7 +34,7 @@ static _Atomic uint64_t *flag_of(const struct direct *s)
 static void tell(struct direct *s)
 {
     ++s->told;
-    s->library->put(s, s->flag_at, &s->told, sizeof s->told);
+    s->library->tell(s, s->flag_at, &s->told);
 }
 
 /* Until the other rank has told this number, or one beyond it: it may be ahead. */
@@ -46,7 +46,8 @@ static void await(struct direct *s, uint64_t number)
     }
 }
 
-/* The calls, and then the other rank hears of the end, which has brought them forward meanwhile. */
+/* The calls, and then the other rank, which has brought them forward meanwhile, hears of the end. Nothing
+ * after that may need it: it has left. */
 static inline __attribute__((always_inline)) void each(struct direct *s, int64_t reps,
                                                        void (*calls)(struct direct *s))
 {
@@ -54,7 +55,6 @@ static inline __attribute__((always_inline)) void each(struct direct *s, int64_t
         for (int64_t r = 0; r < reps; ++r)
             calls(s);
         tell(s);
-        s->library->quiet(s);
     } else {
         await(s, ++s->told);
     }
@@ -111,7 +111,6 @@ static void ping_loop(struct lane *lane, int64_t reps)
         if (first)
             await(s, s->told);
     }
-    s->library->quiet(s);
 }
 
 /* ---- data -------------------------------------------------------------------------------------------- */

@@ -26,6 +26,7 @@ struct direct_library {
     void (*put)(struct direct *s, size_t to, const void *from, size_t bytes); /* may end later */
     void (*get)(struct direct *s, void *to, size_t from, size_t bytes);       /* may end later */
     uint64_t (*add)(struct direct *s, size_t to, uint64_t value);             /* what was there before */
+    void (*tell)(struct direct *s, size_t to, const uint64_t *number); /* it leaves, though no call follows */
     void (*fence)(struct direct *s); /* later puts are not seen before earlier ones */
     void (*quiet)(struct direct *s); /* all that was begun is done at the other rank */
     void (*look)(struct direct *s);  /* while this rank waits, for others' calls may need it */

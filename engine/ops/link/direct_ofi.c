@@ -105,6 +105,22 @@ static void get(struct direct *s, void *to, size_t from, size_t bytes)
     BEGIN(fi_read(u->ep, to, bytes, NULL, u->peer, u->there + from, u->key, &u->context));
 }
 
+/* Until it has left, which is less than that it has been delivered. */
+static void tell(struct direct *s, size_t to, const uint64_t *number)
+{
+    struct ofi_lane *u = (struct ofi_lane *)s;
+    const struct iovec here = {.iov_base = (void *)(uintptr_t)number, .iov_len = sizeof *number};
+    const struct fi_rma_iov there = {.addr = u->there + to, .len = sizeof *number, .key = u->key};
+    const struct fi_msg_rma message = {.msg_iov = &here,
+                                       .iov_count = 1,
+                                       .addr = u->peer,
+                                       .rma_iov = &there,
+                                       .rma_iov_count = 1,
+                                       .context = &u->context};
+    BEGIN(fi_writemsg(u->ep, &message, FI_COMPLETION | FI_TRANSMIT_COMPLETE));
+    quiet(s);
+}
+
 static uint64_t fetch_add(struct direct *s, size_t to, uint64_t value)
 {
     struct ofi_lane *u = (struct ofi_lane *)s;
@@ -248,6 +264,7 @@ const struct direct_library direct_ofi = {.prefix = "ofi",
                                           .put = put,
                                           .get = get,
                                           .add = fetch_add,
+                                          .tell = tell,
                                           .fence = quiet,
                                           .quiet = quiet,
                                           .look = look,

@@ -25,11 +25,12 @@ static char *place(const struct direct *s, size_t at)
 
 static void put(struct direct *s, size_t to, const void *from, size_t bytes)
 {
-    if (bytes == sizeof(uint64_t)) /* whole: it may be a flag */
-        atomic_store_explicit((_Atomic uint64_t *)(void *)place(s, to), *(const uint64_t *)from,
-                              memory_order_release);
-    else
-        memcpy(place(s, to), from, bytes);
+    memcpy(place(s, to), from, bytes);
+}
+
+static void tell(struct direct *s, size_t to, const uint64_t *number)
+{
+    atomic_store_explicit((_Atomic uint64_t *)(void *)place(s, to), *number, memory_order_release);
 }
 
 static void get(struct direct *s, void *to, size_t from, size_t bytes)
@@ -105,6 +106,7 @@ const struct direct_library direct_shm = {.prefix = "shm",
                                           .put = put,
                                           .get = get,
                                           .add = fetch_add,
+                                          .tell = tell,
                                           .fence = fence,
                                           .quiet = quiet,
                                           .look = look,

@@ -99,6 +99,16 @@ static void get(struct direct *s, void *to, size_t from, size_t bytes)
     let_go(s, u->all->calls.get(u->end.peer, to, bytes, u->there + from, u->key, &plain));
 }
 
+/* Until UCX has given it to the transport. */
+static void tell(struct direct *s, size_t to, const uint64_t *number)
+{
+    const struct ucx_lane *u = (const struct ucx_lane *)s;
+    const ucp_request_param_t plain = {.op_attr_mask = 0};
+    const ucs_status_ptr_t request =
+        u->all->calls.put(u->end.peer, number, sizeof *number, u->there + to, u->key, &plain);
+    fail(s, ucx_await(&u->all->ucx, &u->end, request));
+}
+
 static uint64_t fetch_add(struct direct *s, size_t to, uint64_t value)
 {
     const struct ucx_lane *u = (const struct ucx_lane *)s;
@@ -253,6 +263,7 @@ const struct direct_library direct_ucx = {.prefix = "ucx",
                                           .put = put,
                                           .get = get,
                                           .add = fetch_add,
+                                          .tell = tell,
                                           .fence = fence,
                                           .quiet = quiet,
                                           .look = look,

@@ -150,13 +150,19 @@ _THREADS_IN_RANKS = (
 )
 
 
+# One-sided calls without MPI are the same in each engine: see test_direct.
+_DIRECT = tuple(
+    f"{library}.{call}" for library in ("shm", "ucx", "ofi") for call in ("put", "get", "fetch_add", "mt.")
+)
+
+
 def sound_ops(engine: Engine) -> dict[str, Op]:
     """All but kernels, ops of files, most of threads, and those that fail on purpose or by a known bug."""
     fails = {"self.fail", "mpi.spawn", "mpi.connect"}  # these hang on the launcher: see test_ops_mgmt
     if engine.mpi is not None and engine.mpi.version.startswith("4."):
         fails |= (BROKEN_IN_MPICH_4 if engine.mpi.family == "mpich" else BROKEN_IN_OPENMPI_4).keys()
     ops = {op.name: op for op in describe(engine).ops}
-    elsewhere = ("omp.",) if engine.mpi is None else ("pthread.", "atomic.", "omp.")
+    elsewhere = ("omp.",) if engine.mpi is None else ("pthread.", "atomic.", "omp.", *_DIRECT)
     fails |= {name for name in ops if name.startswith(elsewhere)}.difference(_THREADS_IN_RANKS)
     ops = {name: op for name, op in ops.items() if not op.lasts and op.role != FILE}  # see test_files
     ops = {name: op for name, op in ops.items() if not op.first}  # each has a launch: see test_first_uses

@@ -108,6 +108,29 @@ def test_the_matrix_says_what_passed_and_a_second_table_what_did_not() -> None:
         assert max(map(len, text.splitlines())) <= 80
 
 
+def test_calls_of_openshmem_are_counted_by_context_and_threads() -> None:
+    """A get that blocks and an atomic complete themselves."""
+    words: list[tuple[str, Params, int]] = [
+        ("shmem.mt.put", {"context": "default", "complete": "quiet"}, 1),
+        ("shmem.mt.put", {"context": "private", "complete": "quiet"}, 2),
+        ("shmem.mt.atomic_add", {"context": "private", "type": "ulong"}, 2),
+    ]
+    rows = [
+        made_row(op=op, mpi="s", threads=threads, params=params, launches=(made_launch(1),))
+        for op, params, threads in words
+    ]
+    found = functionality_of(rows)
+    assert [(one.op, one.sync, one.complete, one.threads, one.passed) for one in found] == [
+        ("shmem.mt.put", "default", "quiet", 1, 1),
+        ("shmem.mt.put", "private", "quiet", 2, 1),
+        ("shmem.mt.atomic_add", "private", "call", 2, 1),
+    ]
+    assert not any(one.is_exchange for one in found)
+    (matrix,) = functionality_sheets(found)
+    assert matrix.explained.endswith("by context")
+    assert [column.name for column in matrix.columns] == ["op", "threads", "default", "private"]
+
+
 def test_one_way_alone_makes_no_matrix() -> None:
     assert functionality_tables(functionality_of([_row("mpi.put", [None]), _row("mpi.get", [None])])) == ()
 

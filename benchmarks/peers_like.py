@@ -45,6 +45,7 @@ NO_SIZE = 0
 # Samples: theirs of 64 KiB and more are 20 to 1000. A mean over as long a time meets as many rare stalls.
 _AS_MANY = ("--rule", "fixed", "--param", "count=100")
 _WORDS = ("Pass", "passed", "Fail")  # that stand among the numbers: sums of MPI_CHAR fail in the original
+_IN_SYMMETRIC_MEMORY = ("shmem.put", "shmem.get")  # OSU's programs of these ask where
 _PRINTED = ("IMB-MPI1", "IMB-NBC", "IMB-MPI4")
 _VERSION = re.compile(r"^# (OSU) .* v([\d.]+)|MPI Benchmarks ([\d.]+\d)", re.MULTILINE)
 
@@ -92,7 +93,8 @@ def peers_of(osu: Path | None, imb: Path | None) -> Iterator[Peer]:
     for row in SUITES[OSU]:
         overlaps = row.op.startswith(("mpi.i", "mpi.ineighbor"))  # Pure Comm. is the third column
         if (program := program_below(osu, row.name)) is not None:
-            yield Peer(row, (str(program),), "osu-plain", 3 if overlaps else 1)
+            where = ("heap",) if row.op.startswith(_IN_SYMMETRIC_MEMORY) else ()
+            yield Peer(row, (str(program), *where), "osu-plain", 3 if overlaps else 1)
     for row in SUITES[IMB]:
         program = program_below(imb, row.program) if row.program in _PRINTED else None
         if program is not None and (row.program == "IMB-MPI1" or row.name.endswith("_pure")):
@@ -137,7 +139,8 @@ def measure_ours(
     """One launch of ours with further options, as the original prints it."""
     given = [*(["--bytes", sizes] if sizes and peer.row.bytes is not None else []), *more]
     with tempfile.TemporaryDirectory() as folder:
-        words = ["run", "--like", peer.row.name, "-n", str(ranks), "--mpi", mpi, "--launches", "1", *given]
+        library = [] if peer.row.op.startswith("shmem.") else ["--mpi", mpi]
+        words = ["run", "--like", peer.row.name, "-n", str(ranks), *library, "--launches", "1", *given]
         command = [str(scripts_folder() / "steelyard"), *words, *_AS_MANY]
         command += ["--to", peer.to, "--out", f"{folder}/out"]
         done = run(command, timeout=SECONDS)

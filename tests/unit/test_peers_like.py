@@ -50,10 +50,14 @@ def test_one_reader_reads_both(text: str, column: int, sized: bool, expected: di
 def test_installed_programs_are_found_by_their_names_and_compared(tmp_path: Path) -> None:
     script(tmp_path / "osu/c/mpi/pt2pt/osu_latency", "")
     script(tmp_path / "osu/osu_iallreduce", "")
+    for name in ("osu_oshm_put", "osu_oshm_barrier"):
+        script(tmp_path / "osu" / name, "")
     (tmp_path / "osu" / "osu_bw").write_text("no program")
     script(tmp_path / "imb/IMB-MPI1", "")
     found = {peer.row.name: peer for peer in peers_like.peers_of(tmp_path / "osu", tmp_path / "imb")}
-    assert [name for name in found if name.startswith("osu_")] == ["osu_latency", "osu_iallreduce"]
+    oshm = ["osu_oshm_put", "osu_oshm_barrier"]
+    assert {name for name in found if name.startswith("osu_")} == {"osu_latency", "osu_iallreduce", *oshm}
+    assert [found[name].words[1:] for name in oshm] == [("heap",), ()]
     assert (found["osu_iallreduce"].column, found["PingPong"].column, found["Bcast"].column) == (3, 2, 3)
     assert found["Bcast"].words[1:] == ("Bcast",)
     assert "Ibcast_pure" not in found  # of a program that is not there

@@ -151,11 +151,11 @@ static int memory(struct lanes *lanes, const struct op_env *env, int err, size_t
 
 static int provider_open(struct registered *all, const struct op_env *env, const struct link *ends, int err)
 {
-    const struct ofi_need need = {.caps = FI_RMA | FI_ATOMIC,
-                                  .order = FI_ORDER_WAW,
+    const bool adds = !env->op->default_bytes; /* few providers have atomics */
+    const struct ofi_need need = {.caps = adds ? FI_RMA | FI_ATOMIC : FI_RMA,
                                   .flags = FI_DELIVERY_COMPLETE,
                                   .threading = env->threads > 1 ? FI_THREAD_SAFE : FI_THREAD_DOMAIN,
-                                  .what = "ordered one-sided calls"};
+                                  .what = adds ? "atomics" : "one-sided calls"};
     struct ofi_seat none;
     const int lacks = err ? err : ofi_load(&all->provider, env->team, &all->mine);
     err = link_meet(ends, lacks, all ? &all->mine : &none, all ? &all->theirs : &none, sizeof none);

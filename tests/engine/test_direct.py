@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from ends import all_are_right, ends_of
+from further import further
 from points import describe, measure
 from steelyard.engines.build import solo_engine
 from steelyard.engines.description import Op
 from steelyard.records.kinds import NETWORK, SHARED_MEMORY
 
 _FIXED = "rule=fixed count=2 reps=3"
-_SIZES = (1, 8, 63, 4097, 70_000)
+_SIZES = (1, 63, 70_000)
 _FORMS = ("put", "get", "put.bandwidth", "get.bandwidth", "fetch_add", "put.pingpong")
 _TRANSPORTS = {"ucx": "tls", "ofi": "provider"}
 
@@ -38,7 +39,10 @@ def _lines(library: str, threads: int, words: str = "") -> Iterator[str]:
         yield from (f"op={op.name} threads={threads}{size}{calls}{words} {_FIXED}" for size in sizes)
 
 
-@pytest.mark.parametrize(("library", "threads"), [*itertools.product(("shm", "ucx", "ofi"), (1, 2))])
+@pytest.mark.parametrize(
+    ("library", "threads"),
+    [("shm", 1), ("ucx", 1), ("ofi", 1), ("shm", 2), further("ucx", 2), further("ofi", 2)],
+)
 def test_calls_are_right(library: str, threads: int, tmp_path: Path) -> None:
     lines = list(_lines(library, threads))
     ends = ends_of(measure(solo_engine(), 2, threads, lines, tmp_path / "out"), len(lines))
@@ -47,7 +51,7 @@ def test_calls_are_right(library: str, threads: int, tmp_path: Path) -> None:
     assert layers == (set() if library == "shm" else {SHARED_MEMORY})
 
 
-@pytest.mark.parametrize("library", [*_TRANSPORTS])
+@pytest.mark.parametrize("library", [further("ucx"), further("ofi")])
 def test_over_tcp(library: str, tmp_path: Path) -> None:
     """The other rank must bring forward what is done to its memory."""
     lines = list(_lines(library, 1, f" {_TRANSPORTS[library]}=tcp"))

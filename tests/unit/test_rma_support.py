@@ -126,7 +126,7 @@ def test_calls_of_openshmem_are_counted_by_context_and_threads() -> None:
         ("shmem.mt.atomic_add", "private", "call", 2, 1),
     ]
     assert not any(one.is_exchange for one in found)
-    (matrix,) = functionality_sheets(found)
+    (matrix,) = functionality_tables(found)
     assert matrix.explained.endswith("by context")
     assert [column.name for column in matrix.columns] == ["op", "threads", "default", "private"]
 

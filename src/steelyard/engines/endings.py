@@ -23,6 +23,6 @@ _KNOWN = (_Known("shmem", "openmpi", ("4.0.", "4.1.")),)
 def ends_badly(mpi: Mpi | None) -> bool:
     """Is it known of this library that it dies in its last call?"""
     return mpi is not None and any(
-        (mpi.kind, mpi.family) == (one.kind, one.family) and mpi.version.startswith(one.versions)
-        for one in _KNOWN
+        (mpi.kind, mpi.family) == (known.kind, known.family) and mpi.version.startswith(known.versions)
+        for known in _KNOWN
     )

@@ -85,8 +85,8 @@ def questions_of(rows: Sequence[Row]) -> tuple[Question, ...]:
         name = question_name(row.op)
         if name is not None and row.status == "ok" and row.time:
             groups.setdefault((name, _size(row), row.threads, _calls(row)), []).append(row)
-    ordered = sorted(groups.items(), key=lambda one: (QUESTIONS.index(one[0][0]), *one[0][1:]))
-    return tuple(question for key, own in ordered for question in _question(key, own))
+    ordered = sorted(groups.items(), key=lambda item: (QUESTIONS.index(item[0][0]), *item[0][1:]))
+    return tuple(question for key, members in ordered for question in _question(key, members))
 
 
 def question_name(op: str) -> str | None:
@@ -101,10 +101,10 @@ def _question(key: tuple[str, int, int, int], rows: Sequence[Row]) -> Iterator[Q
         libraries.setdefault(_library(row), []).append(row)
     if len({row.op.partition(".")[0] for row in rows}) < 2:
         return
-    best = {name: min(own, key=lambda row: row.time or 0.0) for name, own in libraries.items()}
+    best = {name: min(ways, key=lambda row: row.time or 0.0) for name, ways in libraries.items()}
     base = min(best.values(), key=lambda row: row.time or 0.0)
-    found = (_answer(name, best[name], base, len(own)) for name, own in libraries.items())
-    answers = sorted((one for one in found if one is not None), key=lambda one: one.time)
+    maybe = (_answer(name, best[name], base, len(ways)) for name, ways in libraries.items())
+    answers = sorted((answer for answer in maybe if answer is not None), key=lambda answer: answer.time)
     name, size, threads, calls = key
     yield Question(name=name, bytes=size, threads=threads, calls=calls, answers=tuple(answers))
 

@@ -12,22 +12,26 @@ from steelyard.render.chart import HALF, Chart, Curve, Dots, Key, Mark
 _HEIGHT = 300
 
 
-def one_sided_charts(found: Sequence[Question]) -> list[Chart]:
+def one_sided_charts(questions: Sequence[Question]) -> list[Chart]:
     """Draw a picture for each question of several sizes; a library has one colour in all of them."""
-    libraries = list(dict.fromkeys(answer.library for one in found for answer in one.answers))
-    return [chart for name in QUESTIONS for chart in _charts(name, found, libraries[:MOST_COLOURS])]
+    libraries = list(dict.fromkeys(answer.library for question in questions for answer in question.answers))
+    return [chart for name in QUESTIONS for chart in _charts(name, questions, libraries[:MOST_COLOURS])]
 
 
-def _charts(name: str, found: Sequence[Question], libraries: Sequence[str]) -> Iterator[Chart]:
-    for threads in sorted({one.threads for one in found if one.name == name}):
-        own = [one for one in found if one.name == name and one.threads == threads and one.bytes]
-        if len({one.bytes for one in own}) < 2:
+def _charts(name: str, questions: Sequence[Question], libraries: Sequence[str]) -> Iterator[Chart]:
+    for threads in sorted({question.threads for question in questions if question.name == name}):
+        sized = [
+            question
+            for question in questions
+            if (question.name, question.threads) == (name, threads) and question.bytes
+        ]
+        if len({question.bytes for question in sized}) < 2:
             continue
-        marks = [mark for i, library in enumerate(libraries) for mark in _marks(i, library, own)]
-        times = [answer.time for one in own for answer in one.answers]
+        marks = [mark for i, library in enumerate(libraries) for mark in _marks(i, library, sized)]
+        times = [answer.time for question in sized for answer in question.answers]
         yield Chart(
             title=name if threads == 1 else f"{name}, {threads} threads",
-            x=size_axis([one.bytes for one in own]),
+            x=size_axis([question.bytes for question in sized]),
             y=log_axis("time", times, format_time),
             marks=tuple(marks),
             height=_HEIGHT,
@@ -36,15 +40,20 @@ def _charts(name: str, found: Sequence[Question], libraries: Sequence[str]) -> I
         )
 
 
-def _marks(i: int, library: str, own: Sequence[Question]) -> Iterator[Mark]:
-    points = [(one, answer) for one in own for answer in one.answers if answer.library == library]
+def _marks(i: int, library: str, sized: Sequence[Question]) -> Iterator[Mark]:
+    points = [
+        (question.bytes, answer)
+        for question in sized
+        for answer in question.answers
+        if answer.library == library
+    ]
     if not points:
         return
-    x, y = [float(one.bytes) for one, _ in points], [answer.time for _, answer in points]
+    x, y = [float(size) for size, _ in points], [answer.time for _, answer in points]
     tips = [
-        f"{library}, {format_bytes(one.bytes)}\n{format_time(answer.time)}, "
+        f"{library}, {format_bytes(size)}\n{format_time(answer.time)}, "
         f"{format_ratio(answer.ratio)} times the fastest"
-        for one, answer in points
+        for size, answer in points
     ]
     yield Curve(x, y, style_of(i))
     yield Dots(x, y, style_of(i), tips=tips)

@@ -12,28 +12,30 @@ from steelyard.render.table import NOTHING, Line, Table, number, remark, words
 _EXPLAINED = "ratio: the time over that of the fastest library; of each library its fastest way"
 
 
-def one_sided_tables(found: Sequence[Question]) -> Iterator[Table]:
+def one_sided_tables(questions: Sequence[Question]) -> Iterator[Table]:
     """Make a table for each question, a line for each library at each size and number of threads."""
     for name in QUESTIONS:
-        own = [one for one in found if one.name == name]
-        if own:
-            yield _table(name, own)
+        if asked := [question for question in questions if question.name == name]:
+            yield _table(name, asked)
 
 
-def _table(name: str, own: Sequence[Question]) -> Table:
-    told = {
-        "bytes": ([format_bytes(one.bytes) if one.bytes else NOTHING for one in own], "bytes"),
-        "threads": ([str(one.threads) for one in own], "threads"),
-        "calls": ([str(one.calls) for one in own], "in flight"),
+def _table(name: str, asked: Sequence[Question]) -> Table:
+    axes = {
+        "bytes": [format_bytes(question.bytes) if question.bytes else NOTHING for question in asked],
+        "threads": [str(question.threads) for question in asked],
+        "in flight": [str(question.calls) for question in asked],
     }
-    varying = [(cells, head) for cells, head in told.values() if len(set(cells)) > 1]
-    fixed = [f"{head} {cells[0]}" for cells, head in told.values() if set(cells) not in ({"1"}, {NOTHING})]
-    common = [] if len(own) > 1 else fixed
+    varying = {head: cells for head, cells in axes.items() if len(set(cells)) > 1}
+    common = [
+        f"{head} {cells[0]}"
+        for head, cells in axes.items()
+        if head not in varying and cells[0] not in ("1", NOTHING)
+    ]
     return Table(
         title=f"one-sided: {name}",
         explained="; ".join([_EXPLAINED, *common]),
         columns=(
-            *(number(head) for _, head in varying),
+            *map(number, varying),
             words("library"),
             number("time"),
             number("ratio", strong=True),
@@ -41,30 +43,30 @@ def _table(name: str, own: Sequence[Question]) -> Table:
             remark(),
         ),
         lines=tuple(
-            Line((*(cells[i] for cells, _ in varying), *_cells(answer)))
-            for i, one in enumerate(own)
-            for answer in one.answers
+            Line((*(cells[i] for cells in varying.values()), *_cells(answer)))
+            for i, question in enumerate(asked)
+            for answer in question.answers
         ),
         grouped=len(varying),
     )
 
 
-def _cells(one: Answer) -> tuple[str, ...]:
+def _cells(answer: Answer) -> tuple[str, ...]:
     return (
-        one.library,
-        format_time(one.time),
-        format_ratio(one.ratio),
+        answer.library,
+        format_time(answer.time),
+        format_ratio(answer.ratio),
         NOTHING
-        if one.low is None or one.high is None
-        else f"{format_ratio(one.low)} – {format_ratio(one.high)}",
-        ", ".join(_way(one)),
+        if answer.low is None or answer.high is None
+        else f"{format_ratio(answer.low)} – {format_ratio(answer.high)}",
+        ", ".join(_way(answer)),
     )
 
 
-def _way(one: Answer) -> Iterator[str]:
+def _way(answer: Answer) -> Iterator[str]:
     """Name the fastest way where there were several, and what carried it."""
-    if one.ways > 1:
-        yield f"best of {one.ways} ways: {one.op}"
-        yield from (str(one.params[name]) for name in OPTIONS if isinstance(one.params.get(name), str))
-    if one.transport is not None:
-        yield f"by {one.transport}"
+    if answer.ways > 1:
+        yield f"best of {answer.ways} ways: {answer.op}"
+        yield from (str(answer.params[name]) for name in OPTIONS if isinstance(answer.params.get(name), str))
+    if answer.transport is not None:
+        yield f"by {answer.transport}"

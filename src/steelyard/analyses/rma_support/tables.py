@@ -72,7 +72,11 @@ def _matrix(mpi: str, functionalities: Sequence[Functionality]) -> Table:
 
 def _opened(functionalities: Sequence[Functionality]) -> str:
     """Name the axis of the columns."""
-    return "context" if all(one.op.startswith("shmem.") for one in functionalities) else "sync"
+    return (
+        "context"
+        if all(functionality.op.startswith("shmem.") for functionality in functionalities)
+        else "sync"
+    )
 
 
 def _exchange_matrix(mpi: str, functionalities: Sequence[Functionality]) -> Table:

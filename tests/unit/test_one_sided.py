@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from macro_rows import row
-from steelyard.analyses.one_sided.model import QUESTIONS, Question, question_name, questions_of
+from steelyard.analyses.one_sided.model import QUESTIONS, OneSidedQuestion, question_name, questions_of
 from steelyard.analyses.one_sided.pictures import one_sided_charts
 from steelyard.analyses.one_sided.tables import one_sided_tables
 from steelyard.render.terminal import Paper, table_text
@@ -29,7 +29,7 @@ _ROWS = (
 )
 
 
-def _one(*rows: Row) -> Question:
+def _one(*rows: Row) -> OneSidedQuestion:
     (found,) = questions_of(rows)
     return found
 

@@ -8,7 +8,7 @@ from steelyard.engines.mpi import Mpi
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _EndsBadly:
     """Releases of a family, of MPI or of OpenSHMEM, by the beginning of their versions."""
 
     kind: str
@@ -17,7 +17,7 @@ class _Known:
 
 
 # docs/ops/openshmem.md says what happens there.
-_KNOWN = (_Known("shmem", "openmpi", ("4.0.", "4.1.")),)
+_KNOWN = (_EndsBadly("shmem", "openmpi", ("4.0.", "4.1.")),)
 
 
 def ends_badly(mpi: Mpi | None) -> bool:

@@ -47,7 +47,7 @@ _NAMES = {"shm": "stores to shared memory", "ucx": "UCX", "ofi": "libfabric"}
 _FLIGHT = "calls"  # a parameter: calls that are in flight together
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class LibraryAnswer(Struct, frozen=True, kw_only=True):
     """What one library takes: `time` in ns, the ratio to the fastest with its interval, None without one.
 
     `params` are those of its fastest way, `ways` the number of ways that were measured. `library` is the name
@@ -65,7 +65,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     transport: str | None
 
 
-class Question(Struct, frozen=True, kw_only=True):
+class OneSidedQuestion(Struct, frozen=True, kw_only=True):
     """One question at one size, with `threads` of rank 0 that call at once; the answers, the fastest first.
 
     `calls` are in flight in each thread.
@@ -75,10 +75,10 @@ class Question(Struct, frozen=True, kw_only=True):
     bytes: int
     threads: int
     calls: int
-    answers: tuple[Answer, ...]
+    answers: tuple[LibraryAnswer, ...]
 
 
-def questions_of(rows: Sequence[Row]) -> tuple[Question, ...]:
+def questions_of(rows: Sequence[Row]) -> tuple[OneSidedQuestion, ...]:
     """List the questions that libraries of several kinds answer, by size and threads."""
     groups: dict[tuple[str, int, int, int], list[Row]] = {}
     for row in rows:
@@ -95,7 +95,7 @@ def question_name(op: str) -> str | None:
     return _QUESTIONS.get(library, {}).get(name.removeprefix("mt."))
 
 
-def _question(key: tuple[str, int, int, int], rows: Sequence[Row]) -> Iterator[Question]:
+def _question(key: tuple[str, int, int, int], rows: Sequence[Row]) -> Iterator[OneSidedQuestion]:
     libraries: dict[str, list[Row]] = {}
     for row in rows:
         libraries.setdefault(_library(row), []).append(row)
@@ -106,14 +106,14 @@ def _question(key: tuple[str, int, int, int], rows: Sequence[Row]) -> Iterator[Q
     maybe = (_answer(name, best[name], base, len(ways)) for name, ways in libraries.items())
     answers = sorted((answer for answer in maybe if answer is not None), key=lambda answer: answer.time)
     name, size, threads, calls = key
-    yield Question(name=name, bytes=size, threads=threads, calls=calls, answers=tuple(answers))
+    yield OneSidedQuestion(name=name, bytes=size, threads=threads, calls=calls, answers=tuple(answers))
 
 
-def _answer(library: str, row: Row, base: Row, ways: int) -> Answer | None:
+def _answer(library: str, row: Row, base: Row, ways: int) -> LibraryAnswer | None:
     ratio = ratio_of(row, base)
     if ratio is None:
         return None
-    return Answer(
+    return LibraryAnswer(
         library=library,
         op=row.op,
         params=row.params,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from steelyard.analyses.one_sided.model import QUESTIONS, Question
+from steelyard.analyses.one_sided.model import QUESTIONS, OneSidedQuestion
 from steelyard.base.units import format_bytes, format_ratio, format_time
 from steelyard.render.axes import MOST_COLOURS, log_axis, size_axis, style_of
 from steelyard.render.chart import HALF, Chart, Curve, Dots, Key, Mark
@@ -12,13 +12,13 @@ from steelyard.render.chart import HALF, Chart, Curve, Dots, Key, Mark
 _HEIGHT = 300
 
 
-def one_sided_charts(questions: Sequence[Question]) -> list[Chart]:
+def one_sided_charts(questions: Sequence[OneSidedQuestion]) -> list[Chart]:
     """Draw a picture for each question of several sizes; a library has one colour in all of them."""
     libraries = list(dict.fromkeys(answer.library for question in questions for answer in question.answers))
     return [chart for name in QUESTIONS for chart in _charts(name, questions, libraries[:MOST_COLOURS])]
 
 
-def _charts(name: str, questions: Sequence[Question], libraries: Sequence[str]) -> Iterator[Chart]:
+def _charts(name: str, questions: Sequence[OneSidedQuestion], libraries: Sequence[str]) -> Iterator[Chart]:
     for threads in sorted({question.threads for question in questions if question.name == name}):
         sized = [
             question
@@ -40,7 +40,7 @@ def _charts(name: str, questions: Sequence[Question], libraries: Sequence[str]) 
         )
 
 
-def _marks(i: int, library: str, sized: Sequence[Question]) -> Iterator[Mark]:
+def _marks(i: int, library: str, sized: Sequence[OneSidedQuestion]) -> Iterator[Mark]:
     points = [
         (question.bytes, answer)
         for question in sized

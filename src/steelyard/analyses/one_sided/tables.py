@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from steelyard.analyses.one_sided.model import QUESTIONS, Answer, Question
+from steelyard.analyses.one_sided.model import QUESTIONS, LibraryAnswer, OneSidedQuestion
 from steelyard.analyses.ranking.model import OPTIONS
 from steelyard.base.units import format_bytes, format_ratio, format_time
 from steelyard.render.table import NOTHING, Line, Table, number, remark, words
@@ -12,14 +12,14 @@ from steelyard.render.table import NOTHING, Line, Table, number, remark, words
 _EXPLAINED = "ratio: the time over that of the fastest library; of each library its fastest way"
 
 
-def one_sided_tables(questions: Sequence[Question]) -> Iterator[Table]:
+def one_sided_tables(questions: Sequence[OneSidedQuestion]) -> Iterator[Table]:
     """Make a table for each question, a line for each library at each size and number of threads."""
     for name in QUESTIONS:
         if asked := [question for question in questions if question.name == name]:
             yield _table(name, asked)
 
 
-def _table(name: str, asked: Sequence[Question]) -> Table:
+def _table(name: str, asked: Sequence[OneSidedQuestion]) -> Table:
     axes = {
         "bytes": [format_bytes(question.bytes) if question.bytes else NOTHING for question in asked],
         "threads": [str(question.threads) for question in asked],
@@ -51,7 +51,7 @@ def _table(name: str, asked: Sequence[Question]) -> Table:
     )
 
 
-def _cells(answer: Answer) -> tuple[str, ...]:
+def _cells(answer: LibraryAnswer) -> tuple[str, ...]:
     return (
         answer.library,
         format_time(answer.time),
@@ -63,7 +63,7 @@ def _cells(answer: Answer) -> tuple[str, ...]:
     )
 
 
-def _way(answer: Answer) -> Iterator[str]:
+def _way(answer: LibraryAnswer) -> Iterator[str]:
     """Name the fastest way where there were several, and what carried it."""
     if answer.ways > 1:
         yield f"best of {answer.ways} ways: {answer.op}"

@@ -128,8 +128,8 @@ def test_faults_are_named(shmem: Engine, tmp_path: Path) -> None:
     lines = [f"op={line} method=barrier rule=fixed count=2" for line in (*words, "shmem.put bytes=103")]
     before = ("env", f"LD_PRELOAD={build_preloaded(shmem, _FAULTS, tmp_path)}")
     *wrong, right = ends_of(measure(shmem, 2, 1, lines, tmp_path / "x.jsonl", before), len(lines))
-    for end, sentence in zip(wrong, words.values(), strict=True):
-        assert (end.status, bool(re.match(sentence, end.why or ""))) == ("failed", True), end.why
+    for end, (line, sentence) in zip(wrong, words.items(), strict=True):
+        assert (end.status, bool(re.match(sentence, end.why or ""))) == ("failed", True), (line, end.why)
     assert (right.status, right.verified) == ("ok", True)
 
 

@@ -126,9 +126,9 @@ The *measurement* is Steelyard's. Every row of a collective also has what OSU an
 
 Names, sizes and defaults were read in the sources of OSU Micro-Benchmarks 7.4, Intel MPI Benchmarks 2021,
 IOR 4, EPCC's OpenMP micro-benchmarks 4.0 and SKaMPI's OpenSHMEM extension, and in the manuals of the others.
-Tests of files need `--files DIR`. The last column says what differs, and why; a letter stands for a text below
-its table. With `--param type=float` sizes that hold no whole float are left out, as there. EPCC's BARRIER_VAR,
-STATIC_MONOTONIC, nested tasks and locks with a hint have no row yet.
+Tests of files need `--files DIR`. The last column says what differs, and why; a letter stands for a text
+below its table. With `--param type=float` sizes that hold no whole float are left out, as there. EPCC's
+BARRIER_VAR, STATIC_MONOTONIC, nested tasks and locks with a hint have no row yet.
 `benchmarks/peers_like.py` runs each name of OSU and IMB beside the original, where it is installed; a
 [page](../results/peers.md) has the numbers. Where [large messages](../results/large-messages.md) differ, and
 [small ones](../results/small-messages.md), and how to have the other's number, has a page each."""

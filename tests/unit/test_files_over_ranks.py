@@ -17,6 +17,7 @@ from steelyard.records.kinds import FILE
 from steelyard.render.terminal import Paper, table_text
 from steelyard.results.row import Row
 from steelyard.results.rows import HEADLINES
+from steelyard.rows.row_words import rate_words
 
 
 def _row(op: str, ranks: int, **keys: Any) -> Row:
@@ -111,3 +112,5 @@ def test_the_share_of_the_floor_is_a_sentence() -> None:
 
 def test_files_are_headed_by_what_they_move() -> None:
     assert HEADLINES[FILE] == ("bandwidth", "names")
+    assert rate_words(_names("file.create", 1)) == "50.0 k/s"
+    assert rate_words(_row("file.pwrite", 1, mops=0.0006, headline="bandwidth")) == "600 /s"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from steelyard.base.units import format_count_rate, format_mops, format_rate, format_time
-from steelyard.records.kinds import MPI
+from steelyard.records.kinds import FILE, MPI
 from steelyard.render.table import NOTHING
 from steelyard.results.facets import (
     LibraryHints,
@@ -67,13 +67,14 @@ def bandwidth_words(row: Row) -> str:
 
 
 def rate_words(row: Row) -> str:
-    """Format operations per second, `81.1 Mop/s`, messages or names, `3.95 M/s`; a dash if none are
-    counted.
+    """Format operations per second, `81.1 Mop/s`; messages, names or pieces of files, `3.95 M/s`; a dash if
+    none are counted.
     """
     mops = row.get(Rate).mops
     if mops is None:
         return NOTHING
-    return format_count_rate(1e6 * mops) if row.headline in ("messages", "names") else format_mops(mops)
+    is_count = row.headline == "messages" or row.role == FILE
+    return format_count_rate(1e6 * mops) if is_count else format_mops(mops)
 
 
 def time_half_words(row: Row) -> str:

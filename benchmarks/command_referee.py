@@ -176,13 +176,11 @@ def looks_table(rounds: int, names: Sequence[str]) -> Iterator[str]:
     """Equals that were looked at 17 times, from 8 to 40 pairs."""
     rows = []
     for name in names:
-        alarms = sum(
-            alarmed(compared(EQUALS[name](rng, 40, cases), rng, range(8, 40, 2)))
-            for number in range(rounds)
-            for cases in (1,)
-            for rng in (rng_of("looks", name, number),)
-        )
-        rows.append([name, str(rounds), str(alarms)])
+        said = []
+        for number in range(rounds):
+            rng = rng_of("looks", name, number)
+            said.append(compared(EQUALS[name](rng, 40, 1), rng, range(8, 40, 2)))
+        rows.append([name, str(rounds), str(sum(map(alarmed, said)))])
         _dot()
     yield table(["one test case, looked at 17 times", "campaigns", "alarms"], rows)
 

@@ -35,6 +35,7 @@ MOST = 137  # launches, the twelfth look
 ASKED = (0.04, 0.03, 0.02, 0.015, 0.01)
 SLOW = 0.3  # share of the slow mode
 MODE = 2.0  # times as slow
+MOST_PAIRS = 4000  # that advice is followed to
 Draw = Callable[[np.random.Generator, int], Floats]
 Counts = NDArray[np.int64]
 
@@ -190,7 +191,7 @@ def advised(
     grown = fresh = 0
     for seed in range(rounds):
         rng = np.random.default_rng([first_seed, seed, points, round(1e4 * truth)])
-        arms = arms_of(rng, 600, points, noise, truth)
+        arms = arms_of(rng, MOST_PAIRS, points, noise, truth)
         needed = said(arms[:, :pairs], (), seed).launches_needed
         if needed is not None and needed <= arms.shape[1]:
             named.append(needed)

@@ -14,12 +14,20 @@ import pytest
 
 from cbuild import library_of_tests
 from further import further
-from mutations import ROOT, Mutant, is_noticed, mutants, mutants_of
+from mutations import ROOT, Mutant, is_noticed, mutants, mutants_of, unchanged
 
 # A source -> the tests that are to notice its changes: of C by the names of their programs.
 _PARTS = {
+    "engine/core/stop.c": ("test_stop", "test_run"),
     "engine/methods/epoch.c": ("test_epoch", "test_run"),
+    "src/steelyard/diagnostics/results/clocks.py": (
+        "tests/unit/test_checks_clocks.py",
+        "tests/unit/test_checks.py",
+    ),
+    "src/steelyard/judges/compare/conditions.py": ("tests/unit/test_compare_conditions.py",),
     "src/steelyard/results/durations.py": ("tests/unit/test_durations.py", "tests/unit/test_results.py"),
+    "src/steelyard/stats/ranks.py": ("tests/unit/test_stats_ranks.py",),
+    "src/steelyard/stats/signed_ranks.py": ("tests/unit/test_stats_signed_ranks.py",),
 }
 _SOME = 30  # of a part
 _MOST_LEFT = 0.05  # of a part's changes: those that a test could notice and none does
@@ -39,6 +47,7 @@ def _name(mutant: Mutant) -> str:
 def test_a_change_is_noticed_or_judged(path: str, tests: tuple[str, ...], tmp_path: Path) -> None:
     if path.endswith(".c"):
         library_of_tests()  # or it says what builds the tests in C
+    assert not is_noticed(unchanged(path), tests, tmp_path)
     tried = mutants(path)
     if os.environ.get("STEELYARD_MUTATIONS") != "all":
         tried = random.Random(33).sample(tried, min(_SOME, len(tried)))

@@ -52,6 +52,11 @@ class Mutant:
         return f"{self.path}: {self.before} -> {self.after or '(nothing)'}"
 
 
+def unchanged(path: str) -> Mutant:
+    """What no test should notice, or it notices no change."""
+    return Mutant(path, 0, "", "", (ROOT / path).read_text())
+
+
 def mutants(path: str) -> list[Mutant]:
     """All of a file of the sources, in its order."""
     return mutants_of(path, (ROOT / path).read_text())

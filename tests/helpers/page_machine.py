@@ -110,5 +110,5 @@ def added_by_the_page(command: Snippet) -> str | None:
 
 @functools.cache
 def _names_added(page: str) -> frozenset[str]:
-    code = (snippet.text for snippet in snippets() if (snippet.page, snippet.kind) == (page, "c"))
-    return frozenset(name for text in code for name in re.findall(r'\.name = "([\w-]+)"', text))
+    code = (one.text for one in snippets() if one.page == page and one.kind in ("c", "diff"))
+    return frozenset(name for text in code for name in re.findall(r'\.name = "([\w.-]+)"', text))

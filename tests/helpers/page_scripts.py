@@ -17,8 +17,10 @@ from own_libraries import OWN_OPS, build_library
 from page_machine import added_by_the_page, allocation, at_a_site, instead, missing_mpi, on_eight_cores
 from pages import ROOT, Snippet, command_lines, page_files, snippets_of
 from steelyard import validate
+from steelyard.analyses.overview import ReadFolder
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.campaign.run import run_campaign
+from steelyard.report import report_measured
 
 _EXTRAS = {"parquet": "polars", "png": "matplotlib", "pdf": "matplotlib"}  # formats that need a module
 _IN_ALLOCATION = re.compile(r"salloc --nodes=(\d+) --exclusive (steelyard .*)")
@@ -111,6 +113,13 @@ def went_well(words: Sequence[str], said: Said) -> bool:
     return said.code == 0 or (said.code == 1 and words[0] in _VERDICTS and said.out != "")
 
 
+def _report_briefly(read: ReadFolder, *_: object) -> Path:
+    """Stands for the report of each run: tests/engine/test_page.py makes those of shipped plans."""
+    path = read.measured.folder / "report.html"
+    path.write_text("<!doctype html>\n")
+    return path
+
+
 def _would_simulate(*_: object) -> None:
     raise MeasurementError("would simulate")
 
@@ -123,12 +132,13 @@ def reader(
 ) -> Steelyard:
     """A command line on the machine that the pages are written for, in a folder that has but what a site has.
 
-    `measure` stands for `run_campaign`; nothing is simulated.
+    `measure` stands for `run_campaign`; nothing is simulated, and a run's report is brief.
     """
     call = steelyard_of(capsys, monkeypatch)
     on_eight_cores(monkeypatch)
     instead(monkeypatch, run_campaign, measure)
     instead(monkeypatch, validate.validate, _would_simulate)
+    instead(monkeypatch, report_measured, _report_briefly)
     at_a_site(monkeypatch, folder / "site")
     here = folder / "here"
     here.mkdir()

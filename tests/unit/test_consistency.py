@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from further import further
 from steelyard.base.errors import InputError
 from steelyard.cli.show import print_results, tell_diagnostics
 from steelyard.export.formats import results_document
@@ -205,7 +206,6 @@ def test_control_characters_in_records_are_not_obeyed(
 _VALUES: tuple[Any, ...] = (
     None, -1, 0, 1, 3, 10**9, 2**62, 2**70, 1e308, -1.5, 0.5, "", "x", "0-3", [], {}, True, [1], {"a": 1},
 )  # fmt: skip
-_FIELDS = 200
 _REPORTS = 40  # one in so many is also drawn
 
 
@@ -238,7 +238,8 @@ def _corrupted(rng: random.Random, record: dict[str, Any]) -> tuple[dict[str, An
     return record, ".".join(map(str, (*way, key)))
 
 
-def test_no_field_can_cause_a_traceback(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("turns", [80, further(400)])
+def test_no_field_can_cause_a_traceback(folder: Path, capsys: pytest.CaptureFixture[str], turns: int) -> None:
     """A fixed series of corruptions, of each kind of record alike: each ends in a sentence or in results."""
     rng, ends = random.Random(11), {"told": 0, "result": 0}
     files = {path: _lines(path) for path in sorted((folder / "records").iterdir())}
@@ -246,7 +247,7 @@ def test_no_field_can_cause_a_traceback(folder: Path, capsys: pytest.CaptureFixt
     for path, lines in files.items():
         for number, line in enumerate(lines):
             places.setdefault(line["record"], []).append((path, number))
-    for turn in range(_FIELDS):
+    for turn in range(turns):
         path, number = rng.choice(places[rng.choice(sorted(places))])
         broken, field = _corrupted(rng, files[path][number])
         lines = [*files[path][:number], broken, *files[path][number + 1 :]]
@@ -258,7 +259,7 @@ def test_no_field_can_cause_a_traceback(folder: Path, capsys: pytest.CaptureFixt
             raise AssertionError(f"{files[path][number]['record']}.{field}: {error!r}") from error
         path.write_text("".join(json.dumps(line) + "\n" for line in files[path]))
         capsys.readouterr()
-    assert min(ends.values()) > _FIELDS / 5
+    assert min(ends.values()) > turns / 5
 
 
 def _look_at_all(folder: Path, *, with_report: bool) -> bool:

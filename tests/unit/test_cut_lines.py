@@ -18,6 +18,7 @@ from steelyard.results.rows import rows_of
 
 _TOLD = {"damaged", "missing", "not-measured", "cut-line"}
 _LAUNCHES = 2
+_each_step = pytest.mark.parametrize("step", [5, further(1)])  # bytes from one cut to the next
 
 Cut = Callable[[list[bytes], int], list[bytes]]  # of lines, at a byte of one of them
 _FIRST: dict[str, Cut] = {
@@ -47,13 +48,13 @@ def folder(tmp_path: Path) -> Path:
     return write_folder(tmp_path / "out", [point], launches=_LAUNCHES, plan={"launches": _LAUNCHES})
 
 
-def _check_cuts(folder: Path, cut: Cut, number: int) -> None:
-    """Cut a line at each byte but its line break."""
+def _check_cuts(folder: Path, cut: Cut, number: int, step: int) -> None:
+    """Cut a line at each byte but its line break, or at one of `step`."""
     path = sorted((folder / "records").iterdir())[-1]
     before, said = _seen(folder)
     assert not said
     lines = path.read_bytes().splitlines(keepends=True)
-    for at in range(len(lines[number]) - 1):
+    for at in range(0, len(lines[number]) - 1, step):
         path.write_bytes(b"".join(cut(lines, at)))
         rows, told = _seen(folder)
         others = b"".join(lines[:number]).rstrip()
@@ -61,19 +62,22 @@ def _check_cuts(folder: Path, cut: Cut, number: int) -> None:
         assert rows == before or (told and rows[0].launch_count < _LAUNCHES), at
 
 
+@_each_step
 @pytest.mark.parametrize("how", [*list(_FIRST)[:2], *map(further, list(_FIRST)[2:])])
-def test_a_first_line_that_is_cut(folder: Path, how: str) -> None:
-    _check_cuts(folder, _FIRST[how], 0)
+def test_a_first_line_that_is_cut(folder: Path, how: str, step: int) -> None:
+    _check_cuts(folder, _FIRST[how], 0, step)
 
 
+@_each_step
 @pytest.mark.parametrize("how", _LAST)
-def test_the_end_of_a_test_case_that_is_cut(folder: Path, how: str) -> None:
-    _check_cuts(folder, _LAST[how], -1)
+def test_the_end_of_a_test_case_that_is_cut(folder: Path, how: str, step: int) -> None:
+    _check_cuts(folder, _LAST[how], -1, step)
 
 
+@_each_step
 @pytest.mark.parametrize("how", _LAST)
-def test_the_end_of_a_launch_that_is_cut(folder: Path, how: str) -> None:
+def test_the_end_of_a_launch_that_is_cut(folder: Path, how: str, step: int) -> None:
     """What the package writes last is no number of a row."""
     path = sorted((folder / "records").iterdir())[-1]
     append_records(path, [Watch(host="vm", seconds=1, looks=2, cost_ns=1)])
-    _check_cuts(folder, _LAST[how], -1)
+    _check_cuts(folder, _LAST[how], -1, step)

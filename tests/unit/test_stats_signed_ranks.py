@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from steelyard.stats.signed_ranks import least_pairs, signed_ranks
+from steelyard.stats.signed_ranks import chance_of_rank_sums, least_pairs, signed_ranks
 
 
 def _counted(data: list[float], at: float) -> float:
@@ -43,6 +43,23 @@ def test_few_differences_bound_nothing() -> None:
     assert (found.low, found.high, found.p_above) == (-math.inf, math.inf, 0.125)
     assert least_pairs(0.01) == 7
     assert least_pairs(0.125) == 3
+
+
+@pytest.mark.parametrize(
+    ("tail", "low", "high"), [(1 / 33, -math.inf, math.inf), (1 / 32, 1, 5), (2 / 32, 1.5, 4.5)]
+)
+def test_bounds_of_five_differences_leave_out_as_many_means_as_the_tail_has(
+    tail: float, low: float, high: float
+) -> None:
+    """Of 32 signs one has a sum of 0, and one a sum of 1."""
+    found = signed_ranks([3, 1, 5, 2, 4], 0.0, tail)
+    assert (found.estimate, found.low, found.high) == (3, low, high)
+
+
+@pytest.mark.parametrize("count", [58, 60, 65, 96])
+def test_no_chance_is_above_one(count: int) -> None:
+    """For these its sums, rounded, were."""
+    assert chance_of_rank_sums(count).max() == 1
 
 
 def test_equal_differences_do_not_count_for_either_claim() -> None:

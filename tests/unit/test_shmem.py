@@ -106,6 +106,13 @@ def test_a_library_that_always_ends_badly_is_known_by_its_release(path: Path) ->
     assert [*known, ends_badly(later), ends_badly(mpi), ends_badly(None)] == [True, *[False] * 4]
 
 
+def test_a_prefix_without_an_mpi_is_one_of_openshmem(path: Path) -> None:
+    assert names_shmem(f"{path}/sos")
+    script(path / "sos" / "bin" / "mpiexec", "true")
+    assert not names_shmem(f"{path}/sos")
+    assert not names_shmem(f"{path}/none")
+
+
 # ---- plans -------------------------------------------------------------------------------------------------
 
 

@@ -61,7 +61,11 @@ def names_shmem(choice: str | None) -> bool:
     if choice is None:
         return False
     if is_place(choice):
-        return Path(choice).name in (*_LAUNCHERS, *_WRAPPERS)
+        path = Path(choice).expanduser()
+        is_launched = first_file(path / "bin", _LAUNCHERS) is not None  # by one of its own, and by no MPI's
+        return path.name in (*_LAUNCHERS, *_WRAPPERS) or (
+            is_launched and first_file(path / "bin", ("mpiexec", "mpirun")) is None
+        )
     return engine_kind(choice) == SHMEM
 
 

@@ -1,8 +1,8 @@
 """One-sided everywhere: the same question to MPI, OpenSHMEM, UCX, libfabric and plain memory.
 
 A question is an op of each library that does the same: data until the other rank sees them, a put until it is
-done there, a get, a fetch-and-add, puts in flight. Of each library the fastest of its ways counts (kinds of
-windows, ways to synchronise):
+done there, a get, a fetch-and-add, puts in flight. The fastest way of each library counts (kinds of windows,
+ways to synchronise):
 
     ratio = its time / that of the fastest library
 

@@ -56,12 +56,18 @@ void shmem_barrier_all(void)
         ((void (*)(void))dlsym(RTLD_NEXT, "shmem_barrier_all"))();
 }
 
-void shmem_set_lock(volatile long *lock)
+#if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5
+typedef long lock_word;
+#else
+typedef volatile long lock_word;
+#endif
+
+void shmem_set_lock(lock_word *lock)
 {
     (void)lock;
 }
 
-void shmem_clear_lock(volatile long *lock)
+void shmem_clear_lock(lock_word *lock)
 {
     (void)lock;
 }

@@ -184,6 +184,7 @@ recipes: dist/steelyard-$(VERSION).tar.gz
 	@sum=$$(sha256sum $< | cut -d' ' -f1) && for made in $$(find dist/recipes -name '*.in'); do \
 	    sed -e "s|@VERSION@|$(VERSION)|g; s|@SHA256@|$$sum|g" "$$made" >"$${made%.in}" && rm "$$made" || exit 1; \
 	done
+	@cd dist/recipes/easybuild && mv steelyard-foss-2025b.eb steelyard-$(VERSION)-foss-2025b.eb
 	@find dist/recipes -type f
 
 # The pages as a site that opens offline, in build/site; a warning is an error.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from steelyard.base.engine_kinds import KINDS
 from steelyard.base.errors import InputError, naming
@@ -266,7 +266,7 @@ _FREE = (
     *("name", "summary", "launches", "precision", "detect", "time_budget"),
     *("spread", "hang_after", "refine", "stage"),
 )
-_NOT_GIVEN: tuple[Any, ...] = (None, [], {})  # an older plan does not have the key
+_NOT_GIVEN: tuple[Any, ...] = (None, [], (), {})  # an older plan does not have the key
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
@@ -280,11 +280,18 @@ def plan_document(plan: Plan) -> dict[str, Any]:
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[str, ...]:
     """List the differences of two plans' documents in words, except the number of launches and the time.
 
-    The value of `one` stands first: `yield is "none", there "real"`.
+    The value of `one` stands first: `yield is "none", there "real"`. A document that an older Steelyard wrote
+    lacks newer keys; it has their defaults.
     """
+    usual = {
+        field.encode_name: field.default
+        for kind in (Plan, Measure)
+        for field in structs.fields(kind)
+        if field.default is not msgspec.NODEFAULT
+    }
     found: list[str] = []
     for key in dict.fromkeys((*one, *other)):
-        mine, theirs = one.get(key), other.get(key)
+        mine, theirs = (document.get(key, usual.get(key)) for document in (one, other))
         if key in _FREE or mine == theirs or (mine in _NOT_GIVEN and theirs in _NOT_GIVEN):
             continue
         if key == "measure" and len(mine or ()) == len(theirs or ()):

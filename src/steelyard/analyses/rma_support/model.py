@@ -82,9 +82,13 @@ class Functionality(Struct, frozen=True, kw_only=True):
 
 
 def is_one_sided(row: Row) -> bool:
-    """Is it a row of one-sided calls: does its op have epochs, or a context?"""
-    epochs = all(name in row.params for name in _EPOCHS)
-    return row.mpi is not None and (epochs or _CONTEXT in row.params)
+    """Is it a row of one-sided calls of MPI: does its op have epochs?"""
+    return row.mpi is not None and all(name in row.params for name in _EPOCHS)
+
+
+def has_context(row: Row) -> bool:
+    """Is it a row of one-sided calls of OpenSHMEM?"""
+    return row.mpi is not None and _CONTEXT in row.params
 
 
 def is_exchange(row: Row) -> bool:
@@ -98,7 +102,7 @@ def functionality_of(rows: Sequence[Row]) -> tuple[Functionality, ...]:
     """
     ways: dict[_Way, list[str]] = {}
     for row in rows:
-        if is_one_sided(row) or is_exchange(row):
+        if is_one_sided(row) or has_context(row) or is_exchange(row):
             ways.setdefault(_way(row), []).extend(_outcomes(row))
     return tuple(
         Functionality(

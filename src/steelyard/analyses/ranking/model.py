@@ -166,7 +166,7 @@ def _thing(row: Row) -> tuple[object, ...]:
 def _done_at(row: Row) -> str:
     if not is_one_sided(row):
         return ""
-    return ORIGIN if row.params["complete"] in _AT_ORIGIN else TARGET
+    return ORIGIN if row.params.get("complete") in _AT_ORIGIN else TARGET  # of other layers: at the target
 
 
 def _options(row: Row) -> Params:

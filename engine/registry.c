@@ -69,6 +69,7 @@ static const struct op_family *const families[] = {
     &mpi_win_ops,
     &mpi_local_ops,
     &mpi_first_ops,
+    &mpi_memory_ops,
     &mpi_part_ops,
     &mpi_mt_ops,
     &mpi_mt_serve_ops,

@@ -5,6 +5,7 @@
 #include "base/kernel_files.h"
 #include "base/num.h"
 
+#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +68,17 @@ int64_t memory_resident(void)
     if (file)
         fclose(file);
     return resident * sysconf(_SC_PAGESIZE);
+}
+
+int64_t memory_heap(void)
+{
+#if __GLIBC_PREREQ(2, 33)
+    const struct mallinfo2 info = mallinfo2();
+    return (int64_t)info.uordblks + (int64_t)info.hblkhd;
+#else
+    const struct mallinfo info = mallinfo();
+    return (int64_t)(unsigned)info.uordblks + (int64_t)(unsigned)info.hblkhd;
+#endif
 }
 
 int memory_array(size_t count, size_t size, void **array)

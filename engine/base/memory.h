@@ -12,6 +12,10 @@ size_t memory_left(const char *root);
 /* Bytes of this process that are in memory now; 0 if the kernel does not say. */
 int64_t memory_resident(void);
 
+/* Bytes that this process has from malloc() and has not freed, all threads together. Before glibc 2.33 modulo
+ * 4 GiB. */
+int64_t memory_heap(void);
+
 /* Make an array that begins on a cache line, or on a large page if it fills some; then the system is asked
  * for large pages. It is not touched. free() it. ERR_NOMEM. */
 int memory_array(size_t count, size_t size, void **array);

@@ -11,6 +11,7 @@ from steelyard.results.facets.fairness import Fairness, ThreadTimes
 from steelyard.results.facets.files import Files
 from steelyard.results.facets.inside import Answered, Cores, Inside, LibraryHints
 from steelyard.results.facets.limits import Limits
+from steelyard.results.facets.memory import Memory
 from steelyard.results.facets.messages import Messages, Progress
 from steelyard.results.facets.modes import Modes, RowMode
 from steelyard.results.facets.precise import Precise
@@ -34,6 +35,7 @@ __all__ = [
     "Inside",
     "LibraryHints",
     "Limits",
+    "Memory",
     "Messages",
     "Modes",
     "Precise",
@@ -66,6 +68,7 @@ FACETS = (
     Answered,
     LibraryHints,
     Files,
+    Memory,
     Setup,
     Together,
     Timer,

@@ -1,0 +1,65 @@
+"""What a library keeps for each object, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.analyses.object_memory.model import ObjectMemory
+from steelyard.base.units import format_bytes, format_memory
+from steelyard.render.table import NOTHING, Table, number, plain_lines, words
+from steelyard.rows.labels import Fact, Facts, labels_of, param_facts
+from steelyard.stats import Interval
+
+
+def object_memory_tables(memories: Sequence[ObjectMemory]) -> tuple[Table, ...]:
+    """A line for each op, size and number of ranks; none without any."""
+    if not memories:
+        return ()
+    labels = labels_of([_facts(memory) for memory in memories])
+    return (
+        Table(
+            title="memory of each object",
+            explained=", ".join(("from malloc() on a rank, and left when freed", *labels.common.values())),
+            columns=(
+                words("op"),
+                *(axis.column for axis in labels.varying),
+                *(number("bytes"), number("kept", strong=True), number("interval")),
+                *(number("resident"), number("left"), words("leak")),
+            ),
+            lines=plain_lines(
+                (memory.op, *labels.cells(i), *_cells(memory)) for i, memory in enumerate(memories)
+            ),
+            grouped=1,
+        ),
+    )
+
+
+def _facts(memory: ObjectMemory) -> Facts:
+    ranks = str(memory.ranks)
+    return {
+        "mpi": Fact("MPI", memory.mpi or "", memory.mpi or ""),
+        "ranks": Fact("ranks", ranks, f"{ranks} ranks"),
+        **param_facts(memory.params),
+    }
+
+
+def _cells(memory: ObjectMemory) -> tuple[str, ...]:
+    return (
+        NOTHING if memory.bytes is None else format_bytes(memory.bytes),
+        _amount(memory.held.value),
+        _ends(memory.held),
+        NOTHING if memory.resident is None else _amount(memory.resident),
+        NOTHING if memory.left is None else _amount(memory.left.value),
+        memory.verdict,
+    )
+
+
+def _amount(count: float) -> str:
+    """`1.016 KiB`, `-3 B`: never less than a byte."""
+    return f"{'-' if count <= -0.5 else ''}{format_memory(round(abs(count)))}"
+
+
+def _ends(span: Interval) -> str:
+    if span.low is None or span.high is None:
+        return NOTHING
+    return f"{_amount(span.low)} – {_amount(span.high)}"

@@ -1,0 +1,64 @@
+"""What a library keeps in memory for each object that an op makes, and what is left when they are freed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.results.combined import Combined, middle
+from steelyard.results.load import PointLaunch
+from steelyard.results.row import Facet
+from steelyard.stats import difference_interval
+
+_OBJECTS, _FREED = "objects", "freed"  # counters of the engine's ops
+_LEAST = 2  # launches of which an interval can be made
+
+
+class Memory(Facet, frozen=True, kw_only=True):
+    """Bytes of an object on a rank, in the mean over ranks, objects and samples of a launch, in the middle
+    over launches, with intervals over launches (None with one).
+
+    `held_bytes` are from malloc() and not freed while objects are there, `left_bytes` still so when they have
+    been freed. `resident_bytes` and `locked_bytes` are what the process has more in memory, and locked there.
+    None for an op that keeps nothing.
+    """
+
+    held_bytes: float | None = None
+    held_low: float | None = None
+    held_high: float | None = None
+    left_bytes: float | None = None
+    left_low: float | None = None
+    left_high: float | None = None
+    resident_bytes: float | None = None
+    locked_bytes: float | None = None
+
+    @classmethod
+    def of(cls, combined: Combined) -> Memory | None:
+        """None for an op that does not count objects."""
+        launches = combined.launches
+        held, left = _each(launches, "heap_held_bytes"), _each(launches, "heap_left_bytes", _FREED)
+        if not held:
+            return None
+        of_held, of_left = _interval(held), _interval(left)
+        return cls(
+            held_bytes=of_held[0],
+            held_low=of_held[1],
+            held_high=of_held[2],
+            left_bytes=of_left[0],
+            left_low=of_left[1],
+            left_high=of_left[2],
+            resident_bytes=middle(_each(launches, "resident_held_bytes")),
+            locked_bytes=middle(_each(launches, "locked_held_bytes")),
+        )
+
+
+def _each(launches: Sequence[PointLaunch], counter: str, objects: str = _OBJECTS) -> list[float]:
+    """Divide what each launch counted by its objects; launches without objects are left out."""
+    counts = [launch.taken.counted for launch in launches]
+    return [count[counter] / count[objects] for count in counts if count.get(objects) and counter in count]
+
+
+def _interval(values: Sequence[float]) -> tuple[float | None, float | None, float | None]:
+    if len(values) < _LEAST:
+        return middle(values), None, None
+    of = difference_interval(values)
+    return of.value, of.low, of.high

@@ -31,6 +31,7 @@ FAMILIES = (
     Family("type", "type", "derived datatypes and packing"),
     Family("windows", "windows", "windows and their synchronisation"),
     Family("management", "management", "communicators and groups made and freed"),
+    Family("mpi-memory", "mpi.memory.", "what a library keeps for each object, and leaks"),
     Family("first use", "mpi.first.", "what a job pays once: the first of each, the start of MPI"),
     Family("mock", "mpi.mock.", "collectives composed of other calls"),
     Family("mpi-io", "mpi.io.", "files by MPI-IO"),

@@ -70,7 +70,8 @@ class Values(Struct, frozen=True):
 
     `yields` counts sched_yield of all ranks over `operations` operations. `looks` are those at the machine,
     in the order of measurement, and `cpus` the CPU of each rank then; `spun` is the record of waits for
-    windows. `counted` are the sums of the op's counts, over ranks and samples, by name.
+    windows. `counted` are the sums of the op's counts, over ranks and samples, by name,
+    `later_counts` the medians over the second half of the samples of the mean over ranks.
     """
 
     ranks: int
@@ -95,6 +96,7 @@ class Values(Struct, frozen=True):
     spun: Spun | None = None
     series: OpSamples | None = None
     counted: dict[str, int] = field(default_factory=dict)
+    later_counts: dict[str, float] = field(default_factory=dict)
 
     @property
     def skew(self) -> float | None:
@@ -145,6 +147,7 @@ def values_of(file: JobFile, run: PointRun) -> Values:
         spun=_spun(run),
         series=_series(run, stamps) if run.point.role == NOISE else None,
         counted=_counted(run),
+        later_counts=_later_counts(run),
     )
 
 
@@ -189,6 +192,15 @@ def _taken_of_reduced(file: JobFile, run: PointRun, point: Point) -> Values:
 def _counted(run: PointRun) -> dict[str, int]:
     names = run.obs[0].counts
     return {name: sum(sum(map(sum, chunk.counts[name])) for chunk in run.obs) for name in names}
+
+
+def _later_counts(run: PointRun) -> dict[str, float]:
+    """What is usual once the op has run for a while: pools have grown by then."""
+    found = {}
+    for name in run.obs[0].counts:
+        means = np.concatenate([np.mean(chunk.counts[name], axis=0) for chunk in run.obs])
+        found[name] = middle(means[means.size // 2 :])
+    return found
 
 
 def _spun(run: PointRun) -> Spun | None:

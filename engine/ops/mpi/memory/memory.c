@@ -18,12 +18,10 @@
 enum { TAG = 1, KIB = 1024 };
 
 enum { OBJECTS };
-static const struct param params[] = {
-    [OBJECTS] = {"objects", "", "how many are there at once", 100, 1, 1e6},
-    {0},
-};
+#define OBJECTS_PARAM(usual) {{"objects", "", "how many are there at once", usual, 1, 1e6}, {0}}
+static const struct param many[] = OBJECTS_PARAM(500), few[] = OBJECTS_PARAM(20);
 
-/* In the order of `struct counts`. `freed`: objects that were freed since the last sample. */
+/* `freed`: objects that were freed since the last sample. */
 static const char *const counters[] = {
     "objects", "heap_held_bytes", "resident_held_bytes", "locked_held_bytes", "freed", "heap_left_bytes",
     NULL};
@@ -285,18 +283,22 @@ static const struct kind comms = {comm_make, comm_unmake, NULL, comm_look, sizeo
 static const struct op rows[] = {
     {.name = "mpi.memory.comm_dup",
      .summary = "communicators by MPI_Comm_dup: time to make them, and bytes of each",
+     .params = many,
      .row = &comms},
     {.name = "mpi.memory.win_allocate",
      .summary = "windows by MPI_Win_allocate: time to make them, and bytes of each",
      .default_bytes = "0",
+     .params = few,
      .row = &windows},
     {.name = "mpi.memory.type",
      .summary = "strided datatypes: time to make and commit them, and bytes of each",
+     .params = many,
      .row = &types},
     {.name = "mpi.memory.unexpected",
      .summary =
          "messages that came and that nobody has received: time until they are there, and bytes of each",
      .default_bytes = "8,1Ki",
+     .params = many,
      .row = &messages},
 };
 
@@ -308,7 +310,6 @@ static void op_at(size_t i, struct op *op)
     op->role = ROLE_CALL;
     op->report = OP_SLOWEST;
     op->parts = 1;
-    op->params = params;
     op->counters = counters;
     op->setup = memory_setup;
     op->prepare = memory_prepare;

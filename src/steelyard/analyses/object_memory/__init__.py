@@ -1,1 +1,1 @@
-"""What a library keeps for each communicator, window, datatype and message, and what it does not give back."""
+"""What a library keeps in memory for each communicator, window, datatype and message."""

@@ -8,7 +8,9 @@ from steelyard.analyses.object_memory.model import ObjectMemory
 from steelyard.base.units import format_bytes, format_memory
 from steelyard.render.table import NOTHING, Table, number, plain_lines, words
 from steelyard.rows.labels import Fact, Facts, labels_of, param_facts
-from steelyard.stats import Interval
+from steelyard.rows.words import half_words
+
+_PREFIX = "mpi.memory."
 
 
 def object_memory_tables(memories: Sequence[ObjectMemory]) -> tuple[Table, ...]:
@@ -21,13 +23,14 @@ def object_memory_tables(memories: Sequence[ObjectMemory]) -> tuple[Table, ...]:
             title="memory of each object",
             explained=", ".join(("from malloc() on a rank, and left when freed", *labels.common.values())),
             columns=(
-                words("op"),
+                words("object"),
                 *(axis.column for axis in labels.varying),
-                *(number("bytes"), number("kept", strong=True), number("interval")),
+                *(number("bytes"), number("kept", strong=True), number("±")),
                 *(number("resident"), number("left"), words("leak")),
             ),
             lines=plain_lines(
-                (memory.op, *labels.cells(i), *_cells(memory)) for i, memory in enumerate(memories)
+                (memory.op.removeprefix(_PREFIX), *labels.cells(i), *_cells(memory))
+                for i, memory in enumerate(memories)
             ),
             grouped=1,
         ),
@@ -47,7 +50,7 @@ def _cells(memory: ObjectMemory) -> tuple[str, ...]:
     return (
         NOTHING if memory.bytes is None else format_bytes(memory.bytes),
         _amount(memory.held.value),
-        _ends(memory.held),
+        half_words(memory.held.value, memory.held.low, memory.held.high),
         NOTHING if memory.resident is None else _amount(memory.resident),
         NOTHING if memory.left is None else _amount(memory.left.value),
         memory.verdict,
@@ -57,9 +60,3 @@ def _cells(memory: ObjectMemory) -> tuple[str, ...]:
 def _amount(count: float) -> str:
     """`1.016 KiB`, `-3 B`: never less than a byte."""
     return f"{'-' if count <= -0.5 else ''}{format_memory(round(abs(count)))}"
-
-
-def _ends(span: Interval) -> str:
-    if span.low is None or span.high is None:
-        return NOTHING
-    return f"{_amount(span.low)} – {_amount(span.high)}"

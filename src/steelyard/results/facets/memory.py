@@ -14,12 +14,12 @@ _LEAST = 2  # launches of which an interval can be made
 
 
 class Memory(Facet, frozen=True, kw_only=True):
-    """Bytes of an object on a rank, in the mean over ranks, objects and samples of a launch, in the middle
-    over launches, with intervals over launches (None with one).
+    """Bytes of an object on a rank: of a launch the median over the second half of its samples, of the row
+    the middle over launches, with intervals over launches (None with one).
 
     `held_bytes` are from malloc() and not freed while objects are there, `left_bytes` still so when they have
-    been freed. `resident_bytes` and `locked_bytes` are what the process has more in memory, and locked there.
-    None for an op that keeps nothing.
+    been freed: of at least `freed` objects on a rank in each launch. `resident_bytes` and `locked_bytes` are
+    what the process has more in memory, and locked there. None for an op that keeps nothing.
     """
 
     held_bytes: float | None = None
@@ -28,6 +28,7 @@ class Memory(Facet, frozen=True, kw_only=True):
     left_bytes: float | None = None
     left_low: float | None = None
     left_high: float | None = None
+    freed: int | None = None
     resident_bytes: float | None = None
     locked_bytes: float | None = None
 
@@ -46,14 +47,15 @@ class Memory(Facet, frozen=True, kw_only=True):
             left_bytes=of_left[0],
             left_low=of_left[1],
             left_high=of_left[2],
+            freed=min(int(launch.taken.counted.get(_FREED, 0) // launch.taken.ranks) for launch in launches),
             resident_bytes=middle(_each(launches, "resident_held_bytes")),
             locked_bytes=middle(_each(launches, "locked_held_bytes")),
         )
 
 
 def _each(launches: Sequence[PointLaunch], counter: str, objects: str = _OBJECTS) -> list[float]:
-    """Divide what each launch counted by its objects; launches without objects are left out."""
-    counts = [launch.taken.counted for launch in launches]
+    """Divide what a launch counts in a later sample by its objects; launches without objects are left out."""
+    counts = [launch.taken.later_counts for launch in launches]
     return [count[counter] / count[objects] for count in counts if count.get(objects) and counter in count]
 
 

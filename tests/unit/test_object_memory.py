@@ -1,0 +1,59 @@
+"""What is said of memory that a library keeps for each object: verdicts and the table."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from macro_rows import row
+from steelyard.analyses.object_memory.model import CANNOT_TELL, GIVES_BACK, LEAKS, object_memories
+from steelyard.analyses.object_memory.tables import object_memory_tables
+from steelyard.render.terminal import Paper, table_text
+from steelyard.results.facets import Memory
+from steelyard.results.row import Row
+
+
+def _row(left: tuple[float, float | None, float | None], ranks: int = 2, freed: int = 5000) -> Row:
+    value, low, high = left
+    memory = Memory(
+        held_bytes=8093.0,
+        held_low=8000.0,
+        held_high=8200.0,
+        left_bytes=value,
+        left_low=low,
+        left_high=high,
+        freed=freed,
+        resident_bytes=0.0,
+    )
+    plain = row("mpi.memory.comm_dup", "a", [5e5, 6e5], ranks=ranks)
+    return msgspec.structs.replace(plain, facets=(*plain.facets, memory))
+
+
+@pytest.mark.parametrize(
+    ("left", "verdict"),
+    [
+        ((1040.0, 1030.0, 1050.0), LEAKS),
+        ((17.0, 16.5, 18.0), LEAKS),
+        ((5.0, -20.0, 15.0), GIVES_BACK),
+        ((20.0, 10.0, 30.0), CANNOT_TELL),
+        ((1040.0, None, None), CANNOT_TELL),  # one launch
+    ],
+)
+def test_a_leak_is_certain_or_none(left: tuple[float, float | None, float | None], verdict: str) -> None:
+    (memory,) = object_memories([_row(left)])
+    assert memory.verdict == verdict
+
+
+def test_pools_that_still_grow_are_no_leak() -> None:
+    (memory,) = object_memories([_row((120.0, 111.0, 130.0), freed=4999)])
+    assert memory.verdict == CANNOT_TELL
+
+
+def test_the_table_fits_a_screen_and_needs_what_was_counted() -> None:
+    assert object_memories([row("mpi.barrier", "a", [1.0, 2.0])]) == ()
+    assert object_memory_tables(()) == ()
+    (table,) = object_memory_tables(object_memories([_row((0.0, -1.0, 1.0)), _row((2e3, 1e3, 3e3), ranks=4)]))
+    text = table_text(table, Paper(80, is_pipe=False))
+    assert max(map(len, text.splitlines())) <= 80
+    assert "7.903 KiB" in text
+    assert [line.cells[-1] for line in table.lines] == ["none", "leak"]

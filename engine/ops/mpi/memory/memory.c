@@ -18,7 +18,14 @@
 enum { TAG = 1, KIB = 1024 };
 
 enum { OBJECTS };
-#define OBJECTS_PARAM(usual) {{"objects", "", "how many are there at once", usual, 1, 1e6}, {0}}
+#define OBJECTS_PARAM(usual)                                                                                 \
+    {{.name = "objects",                                                                                     \
+      .unit = "",                                                                                            \
+      .summary = "how many are there at once",                                                               \
+      .normal = usual,                                                                                       \
+      .least = 1,                                                                                            \
+      .most = 1e6},                                                                                          \
+     {0}}
 static const struct param many[] = OBJECTS_PARAM(500), few[] = OBJECTS_PARAM(20);
 
 /* `freed`: objects that were freed since the last sample. */

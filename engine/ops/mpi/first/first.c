@@ -153,7 +153,7 @@ static void teardown(void *state)
 static void op_at(size_t i, struct op *op)
 {
     *op = rows[i];
-    op->family = "first use";
+    op->family = "management";
     op->role = ROLE_CALL;
     op->parts = 1;
     op->setup = setup;

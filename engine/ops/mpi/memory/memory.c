@@ -312,7 +312,7 @@ static const struct op rows[] = {
 static void op_at(size_t i, struct op *op)
 {
     *op = rows[i];
-    op->family = "mpi-memory";
+    op->family = "management";
     op->class = OP_COLLECTIVE;
     op->role = ROLE_CALL;
     op->report = OP_SLOWEST;

@@ -8,54 +8,24 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from flat_rows import flat_row, row_launch
+from exported_rows import export_row as _row
+from exported_rows import export_text as _text
 from steelyard.analyses.analysis import Made
 from steelyard.base.errors import InputError
 from steelyard.export.exported import Export, ExportedFolder
 from steelyard.export.formats import FORMATS, PRINTS
-from steelyard.export.suite_tests import OSU, Theirs
+from steelyard.export.suite_tests import OSU
 from steelyard.export.suite_text import sentences_on
 from steelyard.plan.suites import SUITES
 from steelyard.results.row import Row
 
-_TESTS = tuple(Theirs(suite, row.name, row.op, row.params) for suite, rows in SUITES.items() for row in rows)
-_LAUNCHES = (row_launch(1, 900.0), row_launch(2, 1000.0), row_launch(3, 1100.0))
 _WINDOW = {"kind": "window", "window": 64}
 _FETCHED = {"sync": "lock_shared", "complete": "flush", "type": "int8"}
 _LOCKED = {"sync": "lock", "complete": "close", "window": "create", "type": "int8"}
 _OWN = {"avg": 2000.0, "min": 1000.0, "max": 4000.0}
-
-
-def _row(op: str, size: int, **more: Any) -> Row:
-    usual: dict[str, Any] = {
-        "point": size,
-        "bytes": size,
-        "sized": True,
-        "ranks": 2,
-        "threads": 1,
-        "params": {},
-        "method": "batch",
-        "placement": None,
-        "mpi": "openmpi-4.1.4",
-        "launch_count": 3,
-        "count": 30,
-        "rejected": 0,
-        "median": 1000.0,
-        "mean": 1234.0,
-        "verified": True,
-        "status": "ok",
-        "why": None,
-        "launches": _LAUNCHES,
-    }
-    return flat_row(op=op, **{**usual, **more})
-
-
-def _text(to: str, *rows: Row, tests: tuple[Theirs, ...] = _TESTS) -> str:
-    return FORMATS[to](Export((ExportedFolder(Path("mine"), Made(rows)),), tests)).decode()
 
 
 def _without_origin(text: str) -> str:

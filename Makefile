@@ -89,7 +89,7 @@ $(CONSUMERS)/installed:
 	@touch $@
 
 # What a machine without a network installs from, as docs/install.md has it.
-$(WHEELS)/made: $(ENGINE)
+$(WHEELS)/made: $(ENGINE) $(shell find src/steelyard -name '*.py')
 	@rm -rf $(WHEELS)
 	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --wheel-dir $(WHEELS) '.[mpi]'
 	@touch $@

@@ -150,12 +150,18 @@ run(["true"])
 print("launch")
 with Child(["true"]):
     pass
+print("simulation")
+with Child(["true"], tidy=False):
+    pass
+print("removal")
+run(["true"], ends_with_us=True)
 """
 
 
 def test_a_short_command_needs_no_copy_of_this_process() -> None:
-    """Which takes 10 ms where this one is large; a launch is told to end with it, which takes a copy."""
-    assert run([sys.executable, "-c", _COPIES], timeout=60).out.split() == ["launch", "copied"]
+    """Which takes 10 ms where this one is large; what may last is told to end with it, which takes a copy."""
+    said = run([sys.executable, "-c", _COPIES], timeout=60).out.split()
+    assert said == ["launch", "copied", "simulation", "copied", "removal", "copied"]
 
 
 def test_others_are_left_alone(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_a_part_that_cannot_be_made_says_why(folder: Path, monkeypatch: pytest.M
     """The bug that is to be reported may be in what gathers it."""
 
     def bad(*_: object) -> NoReturn:
-        raise KeyError("token=hunter2")
+        raise ValueError("\x1b[31m token=hunter2")
 
     monkeypatch.setattr(bug_report, "_machine_lines", bad)
     for file in folder.glob("records/*"):
@@ -93,7 +93,7 @@ def test_a_part_that_cannot_be_made_says_why(folder: Path, monkeypatch: pytest.M
     (folder / "campaign.json").unlink()
     text = _text(None, folder)
     assert _titles(text) == ["program", "machine", "diagnostics", "last records"]
-    assert "KeyError: 'token=***'" in text
+    assert r"ValueError: \x1b[31m token=***" in text
     assert "not to be had: " in text
     assert "a line of 14 bytes that is no record" in text
     assert "\x1b" not in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ from described import described
 from flat_rows import made_row
 from steelyard.base.diagnostic import checks_of, diagnose
 from steelyard.base.errors import InputError
-from steelyard.campaign.files import own_folder, places_of
+from steelyard.campaign.files import own_folder, places_of, tidy, unanswered
 from steelyard.diagnostics.results import files as files_checks
 from steelyard.diagnostics.results.evidence import Evidence
+from steelyard.engines.build import Engine
 from steelyard.engines.description import ops_of
 from steelyard.plan.engine_needed import needs_mpi
 from steelyard.plan.plan import Measure, Plan
@@ -128,3 +130,19 @@ def test_measures_that_need_files_are_left_out_without_them() -> None:
     assert [(p.op, p.env) for p in points] == [("self.empty", {}), ("file.pwrite", {FILES: "/a"})]
     with pytest.raises(InputError, match=r"self\.empty has no files; leave files out"):
         resolve(Plan(measure=(given[0], given[0])), _BOTH, ["m"], 2)
+    with pytest.raises(
+        InputError, match=r"all measures of the plan run need a folder .*; give one, as --files"
+    ):
+        resolve(Plan(measure=measures[1:]), _BOTH, ["m"], 2)
+
+
+@pytest.mark.parametrize(
+    "remove", [lambda *told: tidy(told[0], [told[1]]), unanswered], ids=["tidy", "unanswered"]
+)
+def test_what_removes_files_ends_with_us(
+    remove: Callable[[Engine, str], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else that of a killed run would remove the files of the next one, which have the same names."""
+    monkeypatch.setattr("steelyard.system.process.die_with", lambda _: (tmp_path / "told").touch())
+    assert not remove(Engine("/bin/true", "solo", None), str(tmp_path / "files"))
+    assert (tmp_path / "told").exists()

@@ -71,6 +71,16 @@ def test_spack_and_easybuild_know_what_the_package_needs() -> None:
     assert _needed().keys() <= own.union(*bundled.values())
 
 
+@pytest.mark.parametrize(
+    "name", ["docs/install.md", "packaging/containers/Dockerfile", "packaging/containers/steelyard.def"]
+)
+def test_no_index_is_asked_for_the_package(name: str) -> None:
+    """No version of ours is on one, and anybody could put something there by that name."""
+    typed = re.findall(r"pip install .*steelyard.*", (_ROOT / name).read_text())
+    assert typed
+    assert [line for line in typed if "/steelyard-*.whl" not in line and "--no-index" not in line] == []
+
+
 def _filled(template: str, prefix: Path) -> str:
     text = (_ROOT / "packaging" / "modules" / template).read_text()
     return text.replace("@PREFIX@", str(prefix)).replace("@VERSION@", "9.9")

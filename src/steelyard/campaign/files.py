@@ -17,7 +17,7 @@ from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.printable import visible
 from steelyard.engines.build import Engine
 from steelyard.records.campaign_file import FILES, CampaignFile, PlannedPoint
-from steelyard.system.process import run
+from steelyard.system.process import Done, run
 
 _TIDY_SECONDS = 20.0  # then a file system is said not to answer
 _LETTERS = 16  # of the checksum
@@ -61,7 +61,7 @@ def tidy(engine: Engine, folders: Sequence[str], seconds: float = _TIDY_SECONDS)
     notes = []
     for folder in folders:
         try:
-            done = run((engine.path, "tidy", folder), timeout=seconds)
+            done = _remove(engine, folder, seconds)
         except MeasurementError:
             notes.append(_silent_words(folder, seconds))
         except InputError as error:
@@ -78,10 +78,15 @@ def unanswered(engine: Engine, folder: str, seconds: float = _TIDY_SECONDS) -> s
     A launch there would hang, and its processes may not even be killed, so none should be started.
     """
     try:
-        run((engine.path, "tidy", folder), timeout=seconds)
+        _remove(engine, folder, seconds)
     except MeasurementError:
         return _silent_words(folder, seconds)
     return None
+
+
+def _remove(engine: Engine, folder: str, seconds: float) -> Done:
+    """Remove a folder's files, and outlive nobody: the next run of the campaign has files of these names."""
+    return run((engine.path, "tidy", folder), timeout=seconds, ends_with_us=True)
 
 
 def _silent_words(folder: str, seconds: float) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,6 @@ from steelyard.records.campaign_file import CampaignFile, PlannedPoint
 from steelyard.records.command_line import resumed
 from steelyard.records.follow import Tail
 from steelyard.records.job_file import JobFile, append_records, create_records
-from steelyard.records.kinds import FILE
 from steelyard.records.parts import StuckRank
 from steelyard.records.schema import End, Watch
 from steelyard.system.kernel_settings import oom_kills
@@ -169,12 +168,6 @@ def _run_job(job: CampaignJob) -> int:
     return 0
 
 
-def _lasts(job: CampaignJob, points: Iterable[PlannedPoint]) -> bool:
-    """May a repetition take minutes? Those of files may not: a file system that hangs is told in time."""
-    ops = [job.setup.ops.all[point.op] for point in points]
-    return any(op.lasts and op.role != FILE for op in ops)
-
-
 def _watch(
     job: CampaignJob,
     tail: Tail,
@@ -255,7 +248,7 @@ def _attend(
     environment = {**os.environ, **launch.environment}
     for name in launch.unset:
         environment.pop(name, None)
-    lasting = _lasts(job, plans.values())
+    lasting = any(job.setup.ops.all[point.op].lasts for point in plans.values())
     hung = alike(job.planned.group) in job.lessons.unclosed
     hang, where, phase = None, tuple[StuckRank, ...](), LaunchPhase.STARTING
     with (

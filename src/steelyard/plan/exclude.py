@@ -59,7 +59,7 @@ class Excluded:
         for number, one in enumerate(self._tables):
             if number not in self._of_use and is_excluded(point, one, anywhere=True):
                 self._of_use.add(number)
-        return any(is_excluded(point, _table) for _table in self._tables)
+        return any(is_excluded(point, table) for table in self._tables)
 
     def check(self) -> None:
         """Raise InputError for a table that leaves out nothing, whatever the machine."""

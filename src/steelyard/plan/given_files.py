@@ -18,8 +18,15 @@ def _no_files(name: str) -> str:
 
 
 def without_unasked(plan: Plan) -> Plan:
-    """Leave out the measures that are meant only where folders for files are given."""
+    """Leave out the measures that are meant only where folders for files are given.
+
+    Raises InputError if there are no others.
+    """
     kept = tuple(one for one in plan.measure if one.files or not one.if_files)
+    if not kept:
+        raise InputError(
+            f"all measures of the plan {plan.name} need a folder for their files; give one, as --files /tmp"
+        )
     return msgspec.structs.replace(plan, measure=kept)
 
 

@@ -107,7 +107,7 @@ def _section_lines(title: str, lines: Callable[[], Iterable[str]]) -> Iterator[s
     except SteelyardError as error:
         yield f"not to be had: {visible(masked_text(str(error)))}"
     except Exception:  # of the very bug that is to be reported
-        yield from masked_text(traceback.format_exc()).splitlines()
+        yield from map(visible, masked_text(traceback.format_exc()).splitlines())
     yield ""
 
 

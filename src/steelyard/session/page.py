@@ -23,7 +23,7 @@ _LEFT = "text-align:left"
 
 
 def results_html(read: ReadFolder, headline: Sequence[str], warnings: Sequence[str]) -> str:
-    """Write a part of a page, which has no style table and no script; what is foreign is escaped."""
+    """Write a part of a page, which has no style sheet and no script; what is foreign is escaped."""
     folders = as_shown([read])
     items = shown_items(folders)
     known = [*shared_facts(items), *(["mpi"] if len({item.row.mpi for item in items} - {None}) == 1 else [])]

@@ -54,13 +54,17 @@ def run(
     timeout: float | None = None,
     cwd: str | os.PathLike[str] | None = None,
     stdin: IO[bytes] | None = None,
+    ends_with_us: bool = False,
 ) -> Done:
     """Run a short command to its end; `env` is the whole environment (None: ours), `timeout` in seconds.
 
-    Its input is the file `stdin`, or nothing. Raises InputError if it cannot be started, and MeasurementError
-    if it takes longer than `timeout`.
+    Its input is the file `stdin`, or nothing. If this program is killed, the command goes on, unless it
+    `ends_with_us`. Raises InputError if it cannot be started, and MeasurementError if it takes longer than
+    `timeout`.
     """
-    with Child(argv, env=env, cwd=cwd, keep=_WHOLE_BYTES, tidy=False, stdin=stdin) as child:
+    with Child(
+        argv, env=env, cwd=cwd, keep=_WHOLE_BYTES, tidy=False, stdin=stdin, ends_with_us=ends_with_us
+    ) as child:
         code = child.wait(timeout)
     if code is None:
         raise MeasurementError(f"'{os.fspath(argv[0])}' did not finish within {timeout:g} s and was ended")
@@ -73,14 +77,14 @@ class Child:
 
     Within the `with`, SIGTERM and SIGHUP end this program by an exception (SystemExit), as SIGINT does by
     KeyboardInterrupt, so that the `with` ends the launch too. The last `keep` bytes of stdout and stderr are
-    kept. `tidy=False` is for a short command: what it may have left after it ended by itself is not searched
-    for in /proc, and it outlives a program that is killed. So it needs no copy of this process, which takes
-    longer than most of them do.
+    kept. `tidy=False` skips the search in /proc for what it may have left after it ended by itself.
 
-    If this program is killed, the kernel ends a launch with a TERM. All its processes carry `mark`, by
-    which `end_marked` finds those that are left, and inherit the descriptors `held`. Those that lose their
-    parent become children of this program, so that they are found without their environment, too.
-    `before_stop` hears of the processes that are there before they are ended.
+    If this program is killed, the kernel ends the launch with a TERM. `ends_with_us=False` is for a command
+    that soon ends by itself: it needs no copy of this process, which takes longer than most of them do.
+
+    All processes carry `mark`, by which `end_marked` finds those that are left, and inherit the descriptors
+    `held`. Those that lose their parent become children of this program, so that they are found without their
+    environment, too. `before_stop` hears of the processes that are there before they are ended.
     """
 
     def __init__(
@@ -94,6 +98,7 @@ class Child:
         mark: str | None = None,
         held: Sequence[int] = (),
         stdin: IO[bytes] | None = None,
+        ends_with_us: bool = True,
         before_stop: Callable[[Iterable[int]], None] = lambda _: None,
     ) -> None:
         """Start `argv`. Raises InputError if that is impossible."""
@@ -118,7 +123,7 @@ class Child:
                     stderr=self._err.writer,
                     start_new_session=True,
                     pass_fds=held,
-                    preexec_fn=partial(die_with, os.getpid()) if tidy else None,
+                    preexec_fn=partial(die_with, os.getpid()) if ends_with_us else None,
                 )
         except OSError as error:
             words = f"'{os.fspath(argv[0])}' cannot be started: {error.strerror}"

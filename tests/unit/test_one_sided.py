@@ -8,6 +8,9 @@ from macro_rows import row
 from steelyard.analyses.one_sided.model import QUESTIONS, OneSidedQuestion, question_name, questions_of
 from steelyard.analyses.one_sided.pictures import one_sided_charts
 from steelyard.analyses.one_sided.tables import one_sided_tables
+from steelyard.records.campaign_file import Placement
+from steelyard.records.fields import Params
+from steelyard.render.chart import Curve
 from steelyard.render.terminal import Paper, table_text
 from steelyard.results.row import Row
 
@@ -78,6 +81,32 @@ def test_threads_and_calls_in_flight_are_questions_of_their_own() -> None:
     ]
 
 
+def test_libraries_are_compared_at_the_same_places_and_on_as_many_ranks() -> None:
+    here, there = (Placement(kind, cpus) for kind, cpus in (("smt", (0, 1)), ("other-socket", (0, 8))))
+    rows = [
+        _row("mpi.put", 100.0, _OPEN, placed=here),
+        _row("mpi.put", 300.0, _OPEN, placed=there),
+        _row("mpi.put", 50.0, _OPEN, ranks=4),
+        _row("shm.put", 200.0, placed=there),
+        _row("shm.put", 10.0),
+    ]
+    found = _one(*rows)
+    assert (found.ranks, found.placement) == (2, "other-socket 0,8")
+    assert [(one.time, one.ways) for one in found.answers] == [(200.0, 1), (300.0, 1)]
+
+
+@pytest.mark.parametrize(("op", "kept"), [("put", 1), ("put.bandwidth", 1), ("get", 2)])
+def test_a_put_that_is_done_at_the_origin_alone_is_no_answer(op: str, kept: int) -> None:
+    way: Params = {"sync": "lock_all", "window": "allocate", "calls": 1}
+    rows = [
+        _row(f"mpi.{op}", 500.0, _OPEN, params={**way, "complete": "flush"}),
+        _row(f"mpi.{op}", 100.0, _OPEN, params={**way, "complete": "flush_local"}),
+        _row(f"shm.{op}", 200.0),
+    ]
+    (answer,) = (one for one in _one(*rows).answers if one.library == _OPEN)
+    assert answer.ways == kept
+
+
 @pytest.mark.parametrize(
     ("op", "name"),
     [
@@ -111,3 +140,19 @@ def test_a_picture_has_a_colour_for_each_library_and_needs_two_sizes() -> None:
     (chart,) = one_sided_charts(questions_of([*_ROWS, *larger]))
     assert chart.title == "put until it is seen"
     assert [key.label for key in chart.legend] == ["stores to shared memory", "UCX", _SHMEM, _OPEN]
+
+
+def test_what_is_not_compared_is_not_in_one_picture() -> None:
+    rows = [
+        _row(op, float(size), library, size=size, params={"calls": calls})
+        for op, library in (("mpi.put.bandwidth", _OPEN), ("shm.put.bandwidth", None))
+        for size in (8, 64)
+        for calls in (1, 16)
+    ]
+    charts = one_sided_charts(questions_of(rows))
+    assert [chart.title for chart in charts] == ["puts in flight", "puts in flight, 16 in flight"]
+    for chart in charts:
+        assert [mark.x for mark in chart.marks if isinstance(mark, Curve)] == [[8.0, 64.0]] * 2
+    (table,) = one_sided_tables(questions_of(rows))
+    text = table_text(table, Paper(80, is_pipe=False))
+    assert max(map(len, text.splitlines())) <= 80

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from steelyard.analyses.ranking.model import ORIGIN, done_at
 from steelyard.records.fields import Params
 from steelyard.results.row import Row
 from steelyard.rows.ratios import ratio_of
@@ -46,6 +47,9 @@ QUESTIONS = (_SEEN, _PUT, _GET, _ADD, _RATE)
 _NAMES = {"shm": "stores to shared memory", "ucx": "UCX", "ofi": "libfabric"}
 _FLIGHT = "calls"  # a parameter: calls that are in flight together
 
+# A question, bytes, ranks, their placement, threads of a rank, calls in flight.
+_Key = tuple[str, int, int, str, int, int]
+
 
 class LibraryAnswer(Struct, frozen=True, kw_only=True):
     """What one library takes: `time` in ns, the ratio to the fastest with its interval, None without one.
@@ -68,23 +72,27 @@ class LibraryAnswer(Struct, frozen=True, kw_only=True):
 class OneSidedQuestion(Struct, frozen=True, kw_only=True):
     """One question at one size, with `threads` of rank 0 that call at once; the answers, the fastest first.
 
-    `calls` are in flight in each thread.
+    `calls` are in flight in each thread. `placement` is the one that was asked for, None for the default.
     """
 
     name: str
     bytes: int
+    ranks: int
+    placement: str | None
     threads: int
     calls: int
     answers: tuple[LibraryAnswer, ...]
 
 
 def questions_of(rows: Sequence[Row]) -> tuple[OneSidedQuestion, ...]:
-    """List the questions that libraries of several kinds answer, by size and threads."""
-    groups: dict[tuple[str, int, int, int], list[Row]] = {}
+    """List the questions that libraries of several kinds answer, on as many ranks at the same places."""
+    groups: dict[_Key, list[Row]] = {}
     for row in rows:
-        name = question_name(row.op)
+        name = _name(row)
         if name is not None and row.status == "ok" and row.time:
-            groups.setdefault((name, _size(row), row.threads, _calls(row)), []).append(row)
+            where = row.placed.text if row.placed else ""
+            key = (name, _size(row), row.ranks, where, row.threads, _calls(row))
+            groups.setdefault(key, []).append(row)
     ordered = sorted(groups.items(), key=lambda item: (QUESTIONS.index(item[0][0]), *item[0][1:]))
     return tuple(question for key, members in ordered for question in _question(key, members))
 
@@ -95,7 +103,13 @@ def question_name(op: str) -> str | None:
     return _QUESTIONS.get(library, {}).get(name.removeprefix("mt."))
 
 
-def _question(key: tuple[str, int, int, int], rows: Sequence[Row]) -> Iterator[OneSidedQuestion]:
+def _name(row: Row) -> str | None:
+    """Find the question of a row; none for a put that is done at the origin alone."""
+    name = question_name(row.op)
+    return None if name in (_PUT, _RATE) and done_at(row) == ORIGIN else name
+
+
+def _question(key: _Key, rows: Sequence[Row]) -> Iterator[OneSidedQuestion]:
     libraries: dict[str, list[Row]] = {}
     for row in rows:
         libraries.setdefault(_library(row), []).append(row)
@@ -105,8 +119,16 @@ def _question(key: tuple[str, int, int, int], rows: Sequence[Row]) -> Iterator[O
     base = min(best.values(), key=lambda row: row.time or 0.0)
     maybe = (_answer(name, best[name], base, len(ways)) for name, ways in libraries.items())
     answers = sorted((answer for answer in maybe if answer is not None), key=lambda answer: answer.time)
-    name, size, threads, calls = key
-    yield OneSidedQuestion(name=name, bytes=size, threads=threads, calls=calls, answers=tuple(answers))
+    name, size, ranks, where, threads, calls = key
+    yield OneSidedQuestion(
+        name=name,
+        bytes=size,
+        ranks=ranks,
+        placement=where or None,
+        threads=threads,
+        calls=calls,
+        answers=tuple(answers),
+    )
 
 
 def _answer(library: str, row: Row, base: Row, ways: int) -> LibraryAnswer | None:

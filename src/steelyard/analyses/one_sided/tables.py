@@ -9,27 +9,35 @@ from steelyard.analyses.ranking.model import OPTIONS
 from steelyard.base.units import format_bytes, format_ratio, format_time
 from steelyard.render.table import NOTHING, Line, Table, number, remark, words
 
+USUAL = {"bytes": NOTHING, "ranks": "2", "placement": NOTHING, "threads": "1", "in flight": "1"}
 _EXPLAINED = "ratio: the time over that of the fastest library; of each library its fastest way"
 
 
 def one_sided_tables(questions: Sequence[OneSidedQuestion]) -> Iterator[Table]:
-    """Make a table for each question, a line for each library at each size and number of threads."""
+    """Make a table for each question, a line for each library at each size and place."""
     for name in QUESTIONS:
         if asked := [question for question in questions if question.name == name]:
             yield _table(name, asked)
 
 
-def _table(name: str, asked: Sequence[OneSidedQuestion]) -> Table:
-    axes = {
-        "bytes": [format_bytes(question.bytes) if question.bytes else NOTHING for question in asked],
+def axes_beside_sizes(asked: Sequence[OneSidedQuestion]) -> dict[str, list[str]]:
+    """Write for each question what tells it from others of its name and size."""
+    return {
+        "ranks": [str(question.ranks) for question in asked],
+        "placement": [question.placement or NOTHING for question in asked],
         "threads": [str(question.threads) for question in asked],
         "in flight": [str(question.calls) for question in asked],
     }
+
+
+def _table(name: str, asked: Sequence[OneSidedQuestion]) -> Table:
+    sizes = [format_bytes(question.bytes) if question.bytes else NOTHING for question in asked]
+    axes = {"bytes": sizes, **axes_beside_sizes(asked)}
     varying = {head: cells for head, cells in axes.items() if len(set(cells)) > 1}
     common = [
         f"{head} {cells[0]}"
         for head, cells in axes.items()
-        if head not in varying and cells[0] not in ("1", NOTHING)
+        if head not in varying and cells[0] != USUAL[head]
     ]
     return Table(
         title=f"one-sided: {name}",

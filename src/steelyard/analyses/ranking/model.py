@@ -160,10 +160,11 @@ def _rankings(rows: Sequence[Row], asked: _Question) -> tuple[Ranking, ...]:
 def _thing(row: Row) -> tuple[object, ...]:
     """Key of what is done, without the op."""
     others = {name: value for name, value in _others(row).items() if _OF_THREADS.get(name) != value}
-    return row.mpi, row.bytes, row.ranks, row.method, _done_at(row), _words(others)
+    return row.mpi, row.bytes, row.ranks, row.method, done_at(row), _words(others)
 
 
-def _done_at(row: Row) -> str:
+def done_at(row: Row) -> str:
+    """Say where a one-sided call is done when it is complete, `TARGET` or `ORIGIN`; empty for other ops."""
     if not is_one_sided(row):
         return ""
     return ORIGIN if row.params.get("complete") in _AT_ORIGIN else TARGET  # of other layers: at the target
@@ -211,7 +212,7 @@ def _ranking(what: str, ways: _Ways, best: Best, asked: _Question) -> Ranking:
         op=what,
         bytes=row.bytes,
         ranks=row.ranks,
-        done_at=_done_at(row),
+        done_at=done_at(row),
         params=asked.others(row),
         ways=tuple(_way(ways[name], asked.options) for name in ranked),
         alike=len(alike),

@@ -23,13 +23,14 @@ _ABOUT = """\
 # OSU and IMB beside Steelyard
 
 Does `--like NAME` measure what the test of that name measures? Both ran by turns, launch after launch, with
-the same MPI on the same cores, each by its defaults. Steelyard printed the text of the original
-(`--to osu-plain`, `--to imb`), so both numbers are means. A number is the median over launches, in the unit
-of the text: us, or MB/s. The ratio is the median of those of neighbouring launches, with its 95 % interval.
+the same MPI on the same cores: the original by its defaults, Steelyard with 100 samples (`--rule fixed
+--param count=100`). Steelyard printed the text of the original (`--to osu-plain`, `--to imb`), so both
+numbers are means. A number is the median over launches, in the unit of the text: us, or MB/s. The ratio is
+the median of those of neighbouring launches, with its 95 % interval.
 
 - **agree**: the ratio is within 10 % of 1, and its interval within 25 %.
 - **differ**: all of the interval is beyond 10 %. The reason is named, and stands [below](#reasons). The last
-  column has the ratio where the reason is taken away, if that was measured.
+  column has the ratio where the reason is taken away, and whether both agree then, if that was measured.
 - **cannot tell**: launches are too few, or differ too much. One stall of a millisecond moves a mean.
 
 `benchmarks/peers_like.py --record docs/results/peers.jsonl` measures tests and puts them in place of what it
@@ -74,7 +75,7 @@ REASONS = (
     ),
     Reason(
         "starts",
-        ("osu_*", "[A-Z]*"),
+        ("*[Bb]cast*", "*[Gg]ather*", "*[Ss]catter*", "*[Rr]educe*", "*[Aa]lltoall*", "*[Bb]arrier*"),
         "ranks of the original leave a barrier of the library one after the other, ours start at one "
         "instant: [small messages](small-messages.md)",
         Way(ours="--method=library-barrier"),
@@ -132,7 +133,7 @@ def _table(lines: Sequence[Compared], ways: Mapping[tuple[Key, Way], Compared]) 
     yield "| --- | ---: | ---: | ---: | --- | ---: | --- | --- |"
     for one in lines:
         reason, shown = reason_of(one), shown_by(one, ways)
-        without = "" if shown is None else shown.ratio_words
+        without = "" if shown is None else f"{shown.ratio_words}, {shown.verdict}"
         verdict = f"{one.verdict}: {reason.word}" if reason else one.verdict
         yield f"{one.line} {one.launches} | {verdict} | {without} |"
     yield ""

@@ -52,12 +52,22 @@ def test_verdicts_are_those_of_the_interval(ratios: list[float], verdict: str) -
     assert compared(ratios).verdict == verdict
 
 
+def test_how_ranks_start_is_no_reason_of_what_has_no_start() -> None:
+    half = [0.50, 0.54, 0.51, 0.55, 0.52, 0.53]
+    reasons = {test: page.reason_of(compared(half, test)) for test in ("osu_bw", "PingPong", "Allgatherv")}
+    assert {test: reason and reason.word for test, reason in reasons.items()} == {
+        "osu_bw": None,
+        "PingPong": None,
+        "Allgatherv": "starts",
+    }
+
+
 def test_a_line_that_differs_shows_what_is_left_without_the_reason() -> None:
     half, whole = [0.50, 0.54, 0.51, 0.55, 0.52, 0.53], [1.01, 0.97, 1.03, 1.0, 1.04, 1.02]
     text = "\n".join(page.page([compared(half), compared(whole, way=BARRIER), compared(whole, "osu_bw")]))
     lines = [line for line in text.splitlines() if line.startswith("| osu_")]
     assert [line.split(" | ")[-2:] for line in lines] == [
-        ["differ: starts", "1.015 [0.970, 1.040] |"],
+        ["differ: starts", "1.015 [0.970, 1.040], agree |"],
         ["agree", " |"],
     ]
     assert "- **starts**: " in text

@@ -324,20 +324,22 @@ def test_bandwidths_have_the_interval_of_their_times(tmp_path: Path) -> None:
         assert low < value < high
 
 
-def test_message_rates_have_a_picture(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("headline", "counted"),
+    [("messages", "messages"), ("names", "names"), ("bandwidth", "operations"), ("time", "operations")],
+)
+def test_rates_have_a_picture_that_says_what_is_counted(tmp_path: Path, headline: str, counted: str) -> None:
     made = [FakePoint("mpi.rate", steady(1000.0, count=30), bytes=size) for size in (8, 64)]
     items = [
         replace(
             item,
-            row=msgspec.structs.replace(
-                item.row, headline="messages", facets=(Rate(mops=item.row.bytes / 4),)
-            ),
+            row=msgspec.structs.replace(item.row, headline=headline, facets=(Rate(mops=item.row.bytes / 4),)),
         )
         for item in group_of(tmp_path, made).items
     ]
     (group,) = group_items(items)
     (chart,) = count_charts(group)
     (dots,) = chart.marks_of(Dots)
-    assert chart.y.label == "messages a second"
+    assert chart.y.label == f"{counted} a second"
     assert dots.y == [2e6, 16e6]
     assert bandwidth_charts(group) == []

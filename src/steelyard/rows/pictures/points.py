@@ -16,6 +16,7 @@ from steelyard.rows.pictures.style import line_style, point_words
 
 RateOf = Callable[[Row], float | None]  # per second; None if a row has no rate
 
+_COUNTED = ("messages", "names")  # headlines that say what is counted
 POINTING = {AT_MOST: "down", AT_LEAST: "up"}  # a bound is a triangle that points to the truth
 TURNED = {"down": "up", "up": "down"}  # an upper bound of a time is a lower bound of a rate
 MOST_BANDS = 4  # lines of a picture whose intervals can be distinguished
@@ -134,8 +135,8 @@ def count_charts(group: FigureGroup) -> list[Chart]:
         return None if mops is None else 1e6 * mops
 
     headlines = {item.row.headline for item in group.items}
-    label = f"{headlines.pop() if len(headlines) == 1 else 'operations'} a second"
-    return _rate_charts(group, label, per_second, format_count_rate)
+    counted = next((name for name in _COUNTED if headlines == {name}), "operations")
+    return _rate_charts(group, f"{counted} a second", per_second, format_count_rate)
 
 
 def _rate_charts(

@@ -69,7 +69,7 @@ def group_section(
     pairs: Sequence[PairTable],
     ratios: Mapping[int, Ratio],
 ) -> Section:
-    """Make the pictures and pairs of a group; `ratios` are those of its rows, by `id(row)`.
+    """Make the pictures and tables of a group; `ratios` are those of its rows, by `id(row)`.
 
     `main` is its table for the terminal, `wide` the one with all columns, which is folded.
     """

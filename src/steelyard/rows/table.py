@@ -108,7 +108,7 @@ class RowTable:
 
 
 def row_table(table: RowTable, is_wide: bool = False) -> Table:
-    """Make the table of a table; `is_wide`: with all columns, a line for each row, as in the report."""
+    """Lay out a table of rows; `is_wide`: with all columns, a line for each row, as in the report."""
     if table.rivals is not None and len(table.rivals.names) == 2 and not (is_wide or table.has_overheads):
         return _side_by_side(table, table.rivals)
     return _listed(table, table.rivals, is_wide)

@@ -22,7 +22,7 @@ def tree_tables(seen_algorithms: Sequence[SeenAlgorithms]) -> tuple[Table, ...]:
     """Make a line for each size of each broadcast, and a note on where it changes; none without any."""
     if not seen_algorithms:
         return ()
-    labels = labels_of([_facts(seen_algorithm) for seen_algorithm in seen_algorithms])
+    labels = labels_of([_facts(algorithms) for algorithms in seen_algorithms])
     lines = [
         (*labels.cells(i), *_cells(one, tree)) for i, one in enumerate(seen_algorithms) for tree in one.sizes
     ]
@@ -58,7 +58,7 @@ def unseen_tree_tables(rows: Sequence[Row]) -> tuple[Table, ...]:
 
 def tree_names(seen_algorithms: Sequence[SeenAlgorithms]) -> tuple[str, ...]:
     """Name each: `mpi.bcast, openmpi-4.1.4`, with what differs among them."""
-    labels = labels_of([_facts(seen_algorithm) for seen_algorithm in seen_algorithms])
+    labels = labels_of([_facts(algorithms) for algorithms in seen_algorithms])
     return tuple(op_with_facts(labels, i, seen.op) for i, seen in enumerate(seen_algorithms))
 
 

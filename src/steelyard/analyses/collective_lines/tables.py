@@ -13,9 +13,7 @@ from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, param_fact
 def collective_tables(all_lines: Sequence[CollectiveLines]) -> tuple[Table, ...]:
     """Make a line for each line of each collective that changes or matches an algorithm; none without any."""
     told = [
-        all_line
-        for all_line in all_lines
-        if len(all_line.lines) > 1 or any(line.algorithm for line in all_line.lines)
+        lines for lines in all_lines if len(lines.lines) > 1 or any(line.algorithm for line in lines.lines)
     ]
     if not told:
         return ()

@@ -61,7 +61,7 @@ _UNWATCHED = "Processes are watched only on the host that ran the campaign."
 def seen_tables(hosts: Sequence[HostSeen], folder: str = "", most: int | None = None) -> Iterator[Table]:
     """Make a line for each host if there are several; `folder` names the folder if there are several.
 
-    Of more than `most` hosts, those are shown whose CPUs others used most.
+    If there are more than `most`, those are shown whose CPUs others used most.
     """
     if not hosts:
         return

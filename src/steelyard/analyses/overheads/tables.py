@@ -21,7 +21,7 @@ _SHORT = "the work is shorter than a message there and back: give more work_us"
 
 def overhead_tables(all_overheads: Sequence[Overheads]) -> tuple[Table, ...]:
     """A line for each parameter of each size and MPI; none without trains of messages, or of one launch."""
-    told = [all_overhead for all_overhead in all_overheads if not _is_bare(all_overhead)]
+    told = [overheads for overheads in all_overheads if not _is_bare(overheads)]
     lines = [(one.mpi or "", format_bytes(one.bytes), *cells) for one in told for cells in _cells(one)]
     if not lines:
         return ()

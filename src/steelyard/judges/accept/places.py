@@ -142,8 +142,8 @@ def _too_few(weighed: Weighed, kind: str) -> Finding:
 def _by_place(odd_places: Iterable[_Odd]) -> tuple[tuple[_Odd, ...], ...]:
     """Group what is slower by place, the slowest first: each with its tests, worst first."""
     places: dict[str, list[_Odd]] = {}
-    for odd_place in sorted(odd_places, key=lambda one: -one.estimate):
-        places.setdefault(odd_place.name, []).append(odd_place)
+    for odd in sorted(odd_places, key=lambda one: -one.estimate):
+        places.setdefault(odd.name, []).append(odd)
     return tuple(map(tuple, places.values()))
 
 

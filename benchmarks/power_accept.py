@@ -20,10 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from steelyard.judges.accept import CANNOT_TELL, NOT_WELL, Weighed
+from steelyard.judges.accept import NOT_WELL, Weighed
 from steelyard.judges.accept.criterion import Candidate, Finding
 from steelyard.judges.accept.peer_groups import BETWEEN, CORE, HOST, LINK, PeerGroup
 from steelyard.judges.accept.places import cores, hosts, links
+from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.records.campaign_file import CampaignFile
 from steelyard.results.load import Measured
 from steelyard.stats import peer_outliers as peers

@@ -13,6 +13,7 @@ from steelyard.campaign.folder import topology_for
 from steelyard.engines.build import describe, engine_folder, mpi_engine, solo_engine
 from steelyard.engines.description import Ops, ops_of
 from steelyard.engines.mpi import choose_mpi
+from steelyard.engines.shmem import find_shmems
 from steelyard.plan.arguments import asked_plan
 from steelyard.plan.plan import Measure, Plan, budget_seconds, read_plan
 from steelyard.plan.point_line import point_line
@@ -135,7 +136,9 @@ def test_a_plan_that_cannot_be_read(tmp_path: Path) -> None:
 def _engines() -> Ops | str:
     """What the engines of this machine can do, or why they cannot be asked."""
     try:
-        return ops_of(describe(solo_engine()), describe(mpi_engine(choose_mpi(None))))
+        shmems = find_shmems()
+        shmem = describe(mpi_engine(shmems[0])) if shmems else None
+        return ops_of(describe(solo_engine()), describe(mpi_engine(choose_mpi(None))), shmem)
     except SteelyardError as error:
         return str(error)
 
@@ -160,6 +163,8 @@ def test_a_plan_that_ships_can_be_resolved(path: Path, tmp_path: Path) -> None:
     if isinstance(ops, str):
         pytest.skip(ops)
     plan = _with_folders(read_plan(path))
+    if not ops.shmem and any(name.startswith("shmem.") for one in plan.measure for name in one.ops):
+        pytest.skip("no OpenSHMEM was found")
     points = resolve(plan, ops, ["any"], len(read_machine().cores), topology_for(tmp_path, plan))
     assert plan.name == path.stem
     assert plan.summary

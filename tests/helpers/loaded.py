@@ -10,6 +10,9 @@ from pages import ROOT
 
 
 def load_benchmark(name: str) -> ModuleType:
+    """Load it once: modules that import each other share their classes."""
+    if name in sys.modules:
+        return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
     if (folder := str(ROOT / "benchmarks")) not in sys.path:  # they import each other
         sys.path.append(folder)

@@ -34,7 +34,7 @@ def _bounded(ops: tuple[Op, ...]) -> Iterator[tuple[Op, Param]]:
     seen = set[str]()
     for op in ops:
         for row in op.params:
-            if row.all and op.available and not op.lasts and row.name not in seen:
+            if row.all and op.available and not op.lasts and not op.first and row.name not in seen:
                 seen.add(row.name)
                 yield op, row
 

@@ -180,8 +180,8 @@ def simulate(
     environment = _environment(simulation.machine, simulation.hosts)
     with Child(argv, env=environment, cwd=records.parent, tidy=False) as child:
         code = None
-        while code is None and not stop.is_set() and time.monotonic() < begin + limit_seconds:
-            code = child.wait(_POLL_SECONDS)
+        while code is None and not stop.is_set() and (left := begin + limit_seconds - time.monotonic()) > 0:
+            code = child.wait(min(_POLL_SECONDS, left))
         seconds = time.monotonic() - begin
         if code is None:
             return Ran(seconds, f"not done within {limit_seconds:g} s", True)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from steelyard.analyses.effective_bisection.model import EffectiveBisection
 from steelyard.base.units import format_bytes, format_rate
-from steelyard.render.table import NOTHING, Table, number, plain_lines
+from steelyard.render.table import Table, number, plain_lines
 from steelyard.rows.labels import labels_of, method_facts
+from steelyard.rows.words import half_words
 
 
 def effective_bisection_tables(means: Sequence[EffectiveBisection]) -> tuple[Table, ...]:
@@ -19,12 +20,15 @@ def effective_bisection_tables(means: Sequence[EffectiveBisection]) -> tuple[Tab
         Table(
             title="effective bisection bandwidth",
             explained=", ".join(
-                ("all ranks together, in the mean over drawn matchings", *labels.common.values())
+                (
+                    "all ranks together: mean of drawn matchings, slowest, fastest",
+                    *labels.common.values(),
+                )
             ),
             columns=(
                 *(axis.column for axis in labels.varying),
                 *(number("ranks"), number("bytes"), number("draws"), number("rate", strong=True)),
-                *map(number, ("interval", "slowest draw", "fastest")),
+                *map(number, ("±", "slowest", "fastest")),
             ),
             lines=plain_lines((*labels.cells(i), *_cells(mean)) for i, mean in enumerate(means)),
             grouped=0,
@@ -33,13 +37,12 @@ def effective_bisection_tables(means: Sequence[EffectiveBisection]) -> tuple[Tab
 
 
 def _cells(mean: EffectiveBisection) -> tuple[str, ...]:
-    low, high = mean.rate.low, mean.rate.high
     return (
         str(mean.ranks),
         format_bytes(mean.bytes),
         str(mean.seeds),
         format_rate(mean.rate.value),
-        NOTHING if low is None or high is None else f"{format_rate(low)} – {format_rate(high)}",
+        half_words(mean.rate.value, mean.rate.low, mean.rate.high),
         format_rate(mean.least[1]),
         format_rate(mean.most[1]),
     )

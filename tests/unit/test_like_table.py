@@ -6,7 +6,7 @@ from typing import Any
 
 from flat_rows import flat_row
 from steelyard.export.like_table import like_tables
-from steelyard.export.suite_tests import Theirs
+from steelyard.export.suite_tests import Theirs, mean_us
 from steelyard.results.row import Row
 
 _FIXED: dict[str, Any] = {
@@ -88,3 +88,9 @@ def test_a_pattern_is_told_as_its_test_prints_it() -> None:
     row = _row("mpi.pattern.bisection", 8, mean=3000.0, osu=ranks, params={"kind": "pingpong"})
     test = Theirs(_OSU, "osu_multi_lat", "mpi.pattern.bisection", {"kind": "pingpong"})
     assert _cells(test, row) == (["Size", "Avg Latency(us)"], [("8", "2.00")])
+
+
+def test_the_target_of_a_put_counts_for_nothing() -> None:
+    row = _row("shmem.put", 8, mean=9.0, osu={"avg": 2000.0, "min": 0.0, "max": 4000.0})
+    assert mean_us(row, Theirs(_OSU, "osu_oshm_put", "shmem.put", {})) == 4.0
+    assert mean_us(row, Theirs(_OSU, "osu_oshm_barrier", "shmem.put", {})) == 2.0  # a collective's ranks do

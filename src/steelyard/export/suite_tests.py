@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from steelyard.export.osu_tests import CALL, CALL_RATE, NUMBER, OSU_TESTS, PUT_OVERLAP
 from steelyard.results.facets import Ranks, Rate, Samples
 from steelyard.results.key import key_of
 from steelyard.results.row import Row
@@ -16,6 +17,7 @@ from steelyard.results.row import Row
 OSU, IMB = "OSU Micro-Benchmarks", "Intel MPI Benchmarks"
 _CHOSEN = ("type",)  # parameters that an option of their test chooses, too; not of OpenSHMEM's
 _HALVED = ("osu_multi_lat", "osu_latency_mp")  # they print one way, our op is there and back
+_OF_ONE = (CALL, CALL_RATE, NUMBER, PUT_OVERLAP)  # kinds of tests whose target does nothing
 # They count the bytes of all blocks, our op those of one.
 _WHOLE = ("osu_reduce_scatter_block", "osu_ireduce_scatter_block", "osu_reduce_scatter_block_persistent")
 
@@ -80,10 +82,11 @@ def size_of(row: Row, test: Theirs) -> int:
 def mean_us(row: Row, test: Theirs) -> float | None:
     """Compute the mean of the ranks' own means; if only some ranks time an op, of these.
 
-    A rank that answers times no whole round trip after a barrier, so a round trip that they halve is that of
-    the slowest rank.
+    It is that of the slowest rank where theirs is of the rank that asks: a rank that answers times no whole
+    round trip after a barrier, and the target of a call of OpenSHMEM does nothing.
     """
-    ranks = rank_us(row, test, "max" if test.name in _HALVED else "avg")
+    is_of_one = test.name in _HALVED or OSU_TESTS.get(test.name, ("", ""))[1] in _OF_ONE
+    ranks = rank_us(row, test, "max" if is_of_one else "avg")
     if ranks is not None and row.headline == "time":
         return ranks
     mean = row.get(Samples).mean

@@ -165,7 +165,8 @@ def test_a_plan_that_ships_can_be_resolved(path: Path, tmp_path: Path) -> None:
     plan = _with_folders(read_plan(path))
     if not ops.shmem and any(name.startswith("shmem.") for one in plan.measure for name in one.ops):
         pytest.skip("no OpenSHMEM was found")
-    points = resolve(plan, ops, ["any"], len(read_machine().cores), topology_for(tmp_path, plan))
+    libraries = ["any", *(["oshmem-any"] if ops.shmem else [])]
+    points = resolve(plan, ops, libraries, len(read_machine().cores), topology_for(tmp_path, plan))
     assert plan.name == path.stem
     assert plan.summary
     assert points

@@ -31,6 +31,15 @@ def test_engines_are_found_below_a_prefix(tmp_path: Path, below: str) -> None:
     assert installed_engine(package) == package / "_engine"
 
 
+def test_no_engine_above_an_unpacked_package_is_its_own(tmp_path: Path) -> None:
+    """Anybody may have laid it in /tmp, and it would be started."""
+    package = _package(tmp_path / "mine" / "steelyard", is_whole=True)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "steelyard-solo").touch()
+    scripts_folder.cache_clear()
+    assert scripts_folder(package) == _THIS
+
+
 def test_a_checkout_has_those_of_its_environment(tmp_path: Path) -> None:
     package = _package(tmp_path / "src" / "steelyard", is_whole=False)
     (tmp_path / "bin").mkdir()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import re
 import sysconfig
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent.parent
+_BELOW_PREFIX = re.compile(r"lib(32|64)?|py(thon|py)[\w.]*|(site|dist)-packages")  # between it and packages
 
 
 def installed_engine(package: Path = _PACKAGE) -> Path:
@@ -25,7 +27,9 @@ def scripts_folder(package: Path = _PACKAGE) -> Path:
     Module systems, Spack and EasyBuild install below a prefix that is not Python's.
     """
     if (package / "_engine").is_dir():
-        for prefix in package.parents:
-            if (prefix / "bin" / "steelyard-solo").is_file():
-                return prefix / "bin"
+        for folder in package.parents:
+            if (folder / "bin" / "steelyard-solo").is_file():
+                return folder / "bin"
+            if _BELOW_PREFIX.fullmatch(folder.name) is None:  # above it may be anybody's, as in /tmp
+                break
     return Path(sysconfig.get_path("scripts"))

@@ -29,8 +29,8 @@ numbers are means. A number is the median over launches, in the unit of the text
 the median of those of neighbouring launches, with its 95 % interval.
 
 - **agree**: the ratio is within 10 % of 1, and its interval within 25 %.
-- **differ**: all of the interval is beyond 10 %. The reason is named, and stands [below](#reasons). The last
-  column has the ratio where the reason is taken away, and whether both agree then, if that was measured.
+- **differ**: all of the interval is beyond 10 %. What both are known to do differently is named, and stands
+  [below](#reasons). Whether that is all was measured only where the last column has the ratio without it.
 - **cannot tell**: launches are too few, or differ too much. One stall of a millisecond moves a mean.
 
 `benchmarks/peers_like.py --record docs/results/peers.jsonl` measures tests and puts them in place of what it

@@ -97,6 +97,8 @@ int first_check(const struct first *f, const struct op *op, const struct team *t
     int64_t last = f->instant, first = -f->instant;
     int err = team_max(team, &last);
     err = err ? err : team_max(team, &first);
+    if (!err && f->err && f->err <= ERR_NOMEM) /* `ready` refused it */
+        return err_say((enum err)f->err, "%s", f->why);
     if (!err && last != -first)
         err = err_say(ERR_UNSUPPORTED,
                       "ranks came to the instant of the first use more than half a second apart, or on its "

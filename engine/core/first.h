@@ -61,7 +61,8 @@ struct op_first {
  * each other anything yet: hosts start as far apart as their clocks of day are. */
 void first_take(struct first *f, const struct point *point, const struct team *team);
 
-/* Is it the op's, and whole on all ranks? Collective. ERR_UNSUPPORTED with a sentence. */
+/* Is it the op's, and whole on all ranks? Collective. ERR_UNSUPPORTED with a sentence, and what `ready`
+ * refused (ERR_INPUT, ERR_NOMEM). */
 int first_check(const struct first *f, const struct op *op, const struct team *team);
 
 #endif

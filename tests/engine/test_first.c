@@ -24,10 +24,18 @@ static int after(struct first *f)
     return 0;
 }
 
+static int refuse(struct first *f)
+{
+    (void)f;
+    return err_say(ERR_INPUT, "not so");
+}
+
 static const struct param params[] = {FIRST_USE_PARAM, {0}};
 static const struct op_first at_instant = {.use = use, .after = after}, of_init = {.from = FIRST_FROM_INIT},
+                             refused = {.ready = refuse, .use = use},
                              of_main = {.from = FIRST_FROM_MAIN, .use = use};
 static const struct op op = {.name = "x.first", .params = params, .first = &at_instant},
+                       choosy = {.name = "x.choosy", .first = &refused},
                        init = {.name = "x.init", .first = &of_init},
                        job = {.name = "x.job", .first = &of_main};
 
@@ -46,6 +54,9 @@ static void test_taken(void)
     uses = 0;
     first_take(&f, &p, &team);
     CHECK(f.err == ERR_WRONG && strcmp(f.why, "planted in use 1") == 0 && uses == 1); /* a call that fails */
+
+    first_take(&f, &(struct point){.op = &choosy, .plant = -1}, &team);
+    CHECK(first_check(&f, &choosy, &team) == ERR_INPUT && strcmp(err_text(), "not so") == 0);
 
     first_take(&f, &(struct point){.op = &init, .plant = -1}, &team);
     CHECK(f.start_ns == 10 && f.stop_ns == 25 && f.instant == 0 && first_check(&f, &init, &team) == 0);

@@ -14,6 +14,9 @@ from steelyard.engines.mpi import Mpi
 from steelyard.records.read import read_folder
 from steelyard.records.schema import End, Obs
 
+# Ranks leave the start of the library on two sides of the instant in one launch of a hundred, and in more
+# where others use the cores.
+_STRADDLED, _ATTEMPTS = "on its two sides", 8
 _LATE_NS = 300e6  # of a connection that is made when it is first used; nothing else takes that long
 _LAZY = f"""
 #include <mpi.h>
@@ -29,7 +32,7 @@ int MPI_Send(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Co
 """
 _ROWS = (  # windows of multiples of 16 bytes: those of MPICH 4.0 overlap otherwise
     ("op=mpi.first.message bytes=7 peer=1", 2, (0, 1)),
-    ("op=mpi.first.put bytes=32", 2, (1,)),
+    ("op=mpi.first.put bytes=1000000 use=4", 2, (1,)),  # checked while rank 0 could put again
     further("op=mpi.first.bcast bytes=7", 2, (1,)),
     further("op=mpi.first.allreduce bytes=24", 2, (0, 1)),
     further("op=mpi.first.job bytes=24", 2, (0, 1)),
@@ -46,8 +49,11 @@ _LINES = tuple(str(getattr(row, "values", row)[0]) for row in _ROWS)
 def _end(mpi: Mpi, ranks: int, line: str, out: Path, first: str | None = None) -> tuple[End, int]:
     """How a launch with this one point ends, and its samples."""
     words = ("--first", f"point=0 {first or line} warm_up=brief")
-    records = measure(engine_of(mpi), ranks, 1, [line], out, words=words)
-    (end,) = (record for record in records if isinstance(record, End))
+    for attempt in range(_ATTEMPTS):
+        records = measure(engine_of(mpi), ranks, 1, [line], out.with_suffix(f".{attempt}"), words=words)
+        (end,) = (record for record in records if isinstance(record, End))
+        if _STRADDLED not in (end.why or ""):
+            break
     return end, sum(len(record.start_ns[0]) for record in records if isinstance(record, Obs))
 
 
@@ -89,10 +95,14 @@ def test_a_lazy_connection_is_found(tmp_path: Path, one_mpi: Mpi, monkeypatch: p
     monkeypatch.setenv("LD_PRELOAD", str(build_preloaded(engine_of(one_mpi), source, tmp_path)))
     params = {"use": (1.0, 2.0)}
     plan = plan_of("mpi.first.message", "mpi.barrier", ranks=2, bytes=8, params=params)
-    events = run_plan(tmp_path / "run", plan, setup_of(one_mpi))
-    assert [status for _, status in ended(events)] == ["ok"] * 3
+    for attempt in range(_ATTEMPTS):
+        folder = tmp_path / f"run {attempt}"
+        statuses = [status for _, status in ended(run_plan(folder, plan, setup_of(one_mpi)))]
+        if "skipped" not in statuses:
+            break
+    assert statuses == ["ok"] * 3
     took: dict[str, list[int]] = {}
-    for file in read_folder(tmp_path / "run"):
+    for file in read_folder(folder):
         (run,) = file.points  # each has a launch of its own
         assert run.point is not None
         name = f"{run.point.op} {run.point.params.get('use')}"

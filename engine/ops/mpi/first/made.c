@@ -61,9 +61,19 @@ static int window_after(struct first *f)
 static void put_done(struct first *f)
 {
     struct first_state *e = f->own;
-    MPI_Win_unlock_all(e->win);
-    MPI_Win_free(&e->win);
+    if (e->win != MPI_WIN_NULL) {
+        MPI_Win_unlock_all(e->win);
+        MPI_Win_free(&e->win);
+    }
     first_done(f);
+}
+
+/* All ranks: what each has done with its own memory is done before others' puts, and the other way round. */
+static int put_meet(const struct first_state *e)
+{
+    int err = team_mpi_err(MPI_Win_sync(e->win), "MPI_Win_sync");
+    err = err ? err : team_mpi_err(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+    return err ? err : team_mpi_err(MPI_Win_sync(e->win), "MPI_Win_sync");
 }
 
 static int put_ready(struct first *f)
@@ -78,10 +88,9 @@ static int put_ready(struct first *f)
         data_poison(e->target, f->bytes);
         err = team_mpi_err(MPI_Win_lock_all(0, e->win), "MPI_Win_lock_all");
     }
-    if (!err)
-        err = team_mpi_err(MPI_Win_sync(e->win), "MPI_Win_sync");
-    if (!err)
-        err = team_mpi_err(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+    err = err ? err : put_meet(e);
+    if (err)
+        put_done(f);
     return err;
 }
 
@@ -99,15 +108,14 @@ static int put_use(struct first *f)
 static int put_after(struct first *f)
 {
     const struct first_state *e = f->own;
-    int err = team_mpi_err(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
-    if (!err)
-        err = team_mpi_err(MPI_Win_sync(e->win), "MPI_Win_sync");
-    if (err || f->rank != f->size - 1)
-        return err;
-    data_arrived(e->target, f->bytes, f->planted);
-    err = data_check(e->target, f->bytes, 0, f->rank, 0);
-    data_poison(e->target, f->bytes);
-    return err;
+    int err = put_meet(e), wrong = 0;
+    if (!err && f->rank == f->size - 1) {
+        data_arrived(e->target, f->bytes, f->planted);
+        wrong = data_check(e->target, f->bytes, 0, f->rank, 0);
+        data_poison(e->target, f->bytes);
+    }
+    err = err ? err : put_meet(e); /* rank 0 puts again when this is checked */
+    return err ? err : wrong;
 }
 
 const struct op_first first_comm = {

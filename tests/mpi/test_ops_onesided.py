@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ends import all_are_refused, all_are_right, measured
+from ends import all_are_refused, all_are_right, ends_of, measured
 from points import engine_of, measure, points_of, points_once
+from preloaded import build_preloaded
 from steelyard.engines.mpi import Mpi
 from steelyard.records.schema import End, Point
 
@@ -158,6 +159,7 @@ _REFUSED = {
     "op=mpi.get_accumulate buffer=same bytes=8": "have MPI_Get_accumulate fetch to what it sends",
     "op=mpi.put bytes=3Gi": "2147483647",
     "op=mpi.put.bandwidth calls=65536 bytes=1Gi": "memory",
+    "op=mpi.put.pingpong bytes=3Gi": "2147483647",
 }
 
 
@@ -166,6 +168,39 @@ def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, one_mpi: Mpi) -
     lines = [*_REFUSED, "op=mpi.put bytes=8"]
     ends = _ends(tmp_path, one_mpi, 2, lines)
     all_are_refused(_REFUSED, ends)
+
+
+# Rank 1 alone has no room for a buffer of 5 MB.
+_NO_ROOM = """
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+void *mmap(void *at, size_t bytes, int may, int flags, int file, off_t offset)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    rank = rank ? rank : getenv("PMI_RANK");
+    if (flags & MAP_NORESERVE && bytes / 1000000 == 5 && rank && *rank == '1') {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return (void *)syscall(SYS_mmap, at, bytes, may, flags, file, offset);
+}
+"""
+
+
+def test_ranks_keep_step_where_one_alone_has_no_room(tmp_path: Path, one_mpi: Mpi) -> None:
+    (tmp_path / "no_room.c").write_text(_NO_ROOM)
+    engine = engine_of(one_mpi)
+    library = build_preloaded(engine, tmp_path / "no_room.c", tmp_path)
+    hooks = ("OMPI_MCA_memory=^patcher", "UCX_MEM_MMAP_HOOK_MODE=none")  # they have an mmap of their own
+    before = ("env", *hooks, f"LD_PRELOAD={library}")
+    refused = {f"op=mpi.put.pingpong bytes=5000000 {_SHORT}": "no room for a buffer"}
+    lines = [*refused, f"op=mpi.barrier {_SHORT}"]
+    records = measure(engine, 2, 1, lines, tmp_path / "out.jsonl", before)
+    all_are_refused(refused, ends_of(records, len(lines)))
 
 
 def test_a_record_says_how_much_is_moved(tmp_path: Path, one_mpi: Mpi) -> None:

@@ -3,6 +3,7 @@
 #include "ops/families.h"
 
 #include "base/err.h"
+#include "base/num.h"
 #include "ops/common/blocks.h"
 #include "ops/mpi/onesided/window.h"
 #include "team/team_mpi.h"
@@ -20,7 +21,7 @@ static const struct param params[] = {
 
 /* Once for a rank: communicator, window and an epoch for all calls. */
 struct pair {
-    MPI_Comm comm;
+    MPI_Comm comm; /* of the two ranks; MPI_COMM_NULL: this is another one, or there is no window */
     struct window window;
     bool locked;
 };
@@ -91,8 +92,9 @@ static int check(struct lane *lane, int64_t reps)
 
 static int plan(const struct op_env *env, size_t *each)
 {
+    int count = 0;
     *each = lane_lines(env->bytes) + LANE_LINE;
-    return 0;
+    return num_to_int(env->bytes, &count);
 }
 
 static int open_pair(struct pair *pair, const struct op_env *env, size_t bytes)
@@ -102,27 +104,35 @@ static int open_pair(struct pair *pair, const struct op_env *env, size_t bytes)
     return window_plan(&pair->window, env, &ask);
 }
 
+/* Both ranks have the error of either. */
+static int both(MPI_Comm comm, int err)
+{
+    int failed = err;
+    const int rc = MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm);
+    if (err || rc != MPI_SUCCESS)
+        return err ? err : team_mpi_err(rc, "MPI_Allreduce");
+    return failed ? err_say((enum err)failed, "%s", "") : 0; /* the other rank says why */
+}
+
 static int take_window(struct lanes *lanes, const struct op_env *env, int err, size_t bytes, char **memory)
 {
     const int rank = env->team->rank;
     struct pair *pair = calloc(1, sizeof *pair);
     MPI_Comm comm = MPI_COMM_NULL;
-    int failed = 1;
     lanes->shared = pair;
-    if (!err && !pair)
+    if (pair)
+        *pair = (struct pair){.comm = MPI_COMM_NULL, .window.win = MPI_WIN_NULL};
+    else if (!err)
         err = err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
     int rc = MPI_Comm_split(team_comm(env->team), rank > 1 ? MPI_UNDEFINED : 0, rank, &comm);
     if (rc != MPI_SUCCESS || rank > 1)
         return err ? err : team_mpi_err(rc, "MPI_Comm_split");
-    if (pair)
-        *pair = (struct pair){.comm = comm, .window.win = MPI_WIN_NULL};
-    err = err ? err : open_pair(pair, env, bytes);
-    const int mine = err != 0;
-    rc = MPI_Allreduce(&mine, &failed, 1, MPI_INT, MPI_MAX, comm);
-    if (err || rc != MPI_SUCCESS)
-        return err ? err : team_mpi_err(rc, "MPI_Allreduce");
-    if (failed)
-        return err_say(ERR_NOMEM, "%s", ""); /* the other rank says why */
+    err = both(comm, err ? err : open_pair(pair, env, bytes));
+    if (err) {
+        MPI_Comm_free(&comm);
+        return err;
+    }
+    pair->comm = comm;
     err = window_make(&pair->window, comm);
     rc = err ? MPI_SUCCESS : MPI_Win_lock_all(0, pair->window.win);
     pair->locked = !err && rc == MPI_SUCCESS;
@@ -130,12 +140,14 @@ static int take_window(struct lanes *lanes, const struct op_env *env, int err, s
     return err ? err : team_mpi_err(rc, "MPI_Win_lock_all");
 }
 
+/* leave() needs both ranks: both have lanes, or none has. */
 static int join(struct lanes *lanes, const struct op_env *env, int err)
 {
+    const struct pair *pair = lanes->shared;
     (void)env;
     for (int t = 0; t < lanes->count; ++t)
-        ((struct visible *)lane_at(lanes, t))->pair = lanes->shared;
-    return err;
+        ((struct visible *)lane_at(lanes, t))->pair = pair;
+    return pair && pair->comm != MPI_COMM_NULL ? both(pair->comm, err) : err;
 }
 
 static void leave(struct lanes *lanes)

@@ -17,6 +17,7 @@ _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(\s*([^)\s]+)\s*\)")
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 _OPENS_WITH_OF = re.compile(r"(?:^|[.:;!?] |[|*>-] )Of\b.*$", re.MULTILINE)
+_OP = re.compile(r"`((?:file|mem|mpi|ofi|omp|pthread|shm|shmem|sock|ucx)\.[a-z0-9_.]*[a-z0-9_])`")
 _PAGE_IN_TEXT = re.compile(r"docs/[\w/-]+\.(?:md|jsonl?)\b")
 
 Pages = Mapping[str, str]
@@ -107,6 +108,17 @@ def _sources() -> list[Path]:
     names = ("src/steelyard", "engine", "plans", "tests", "benchmarks")
     kinds = {".py", ".c", ".h", ".toml", ".j2", ".cpp", ".json"}
     return [file for name in names for file in (ROOT / name).rglob("*") if file.suffix in kinds]
+
+
+def test_ops_that_their_pages_name_exist(pages: Pages) -> None:
+    """Or begin the names of some, as mpi.pattern does."""
+    known = set(_OP.findall(pages["docs/reference/ops.md"]))
+    known |= {name.rpartition(".")[0] for name in known}
+    texts = {page: text for page, text in pages.items() if page.startswith("docs/ops/")}
+    assert len(texts) > 10
+    assert [
+        (page, name) for page, text in texts.items() for name in _OP.findall(text) if name not in known
+    ] == []
 
 
 def test_pages_that_the_code_names_exist(pages: Pages) -> None:

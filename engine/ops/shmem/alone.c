@@ -162,6 +162,8 @@ static const struct alone_row rows[] = {
      OP_COLLECTIVE, NULL, NULL},
     {"shmem.malloc", "shmem_malloc and shmem_free, in each of which all ranks meet", allocate, none_failed,
      OP_COLLECTIVE, "8..4Mi", NULL},
+    {"shmem.team.split", "shmem_team_split_strided of all ranks, and shmem_team_destroy", split, none_failed,
+     OP_COLLECTIVE, NULL, SHMEM15_MISSING},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 

@@ -48,6 +48,14 @@ def test_objects_are_made_looked_at_and_freed(tmp_path: Path, one_mpi: Mpi, line
     assert sum(sum(map(sum, count["freed"])) for count in counts) >= 2 * 2 * objects
 
 
+def test_objects_have_room(tmp_path: Path, one_mpi: Mpi) -> None:
+    line = "op=mpi.memory.win_allocate objects=100000 bytes=1Gi rule=fixed count=3"
+    records = measure(engine_of(one_mpi), 2, 1, [line], tmp_path / "out.jsonl")
+    (end,) = (record for record in records if isinstance(record, End))
+    assert end.status == "skipped"
+    assert "the buffers of this test case need 215 TB" in (end.why or "")
+
+
 def _memory_of(folder: Path, mpi: Mpi) -> ObjectMemory:
     plan = plan_of("mpi.memory.comm_dup", ranks=2, launches=3, params={"objects": 500.0, "count": 24.0})
     assert {status for _, status in ended(run_plan(folder, plan, setup_of(mpi)))} == {"ok"}

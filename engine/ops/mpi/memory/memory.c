@@ -54,7 +54,7 @@ struct kept {
     size_t bytes;
     char *made; /* `objects` of them */
     int there;  /* how many are made */
-    char *data; /* sent, received */
+    char *data; /* sent, received; of the test case's buffers */
     bool planted, has_base;
     struct footprint base; /* without objects, before this sample */
     int64_t freed, left;
@@ -226,6 +226,7 @@ static void memory_counted(void *state, int64_t *values)
 static int memory_verify(void *state)
 {
     struct kept *k = state;
+    data_fill(k->data, k->bytes, k->rank, k->to);
     int err = free_all(k);
     err = err ? err : memory_run(k, 1);
     int wrong = 0;
@@ -245,7 +246,6 @@ static void memory_teardown(void *state)
     struct kept *k = state;
     free_all(k);
     free(k->made);
-    free(k->data);
     free(k);
 }
 
@@ -265,16 +265,15 @@ static int memory_setup(const struct op_env *env, void **state)
                        .bytes = env->bytes,
                        .planted = env->planted};
     k->made = calloc((size_t)k->objects, kind->size);
-    k->data = malloc(2 * env->bytes + 1);
     int err = num_to_int(env->bytes, &k->count);
-    if (!err && (!k->made || !k->data))
-        err = err_say(ERR_NOMEM, "no memory for %d objects and %zu bytes", k->objects, 2 * env->bytes);
+    if (!err && !k->made)
+        err = err_say(ERR_NOMEM, "no memory for %d objects", k->objects);
+    err = err ? err : buffers_take(env->buffers, 1, 2 * env->bytes + 1, (void **)&k->data);
     if (err) {
         memory_teardown(k);
         return err;
     }
-    data_fill(k->data, env->bytes, k->rank, k->to);
-    data_poison(k->data + env->bytes, env->bytes);
+    buffers_count(env->buffers, (size_t)k->objects * env->bytes); /* what the library may keep */
     *state = k;
     return 0;
 }

@@ -68,25 +68,32 @@ static void look(struct direct *s)
         fail(u, n);
 }
 
+/* Where nothing has ended, let others have the core: the provider may wait for them. */
+static void look_again(struct direct *s, int *looks)
+{
+    const struct ofi_lane *u = (const struct ofi_lane *)s;
+    const int64_t before = u->done;
+    look(s);
+    if (u->done == before)
+        wait_a_little(looks);
+}
+
 static void quiet(struct direct *s)
 {
-    struct ofi_lane *u = (struct ofi_lane *)s;
-    for (int looks = 0; u->done < u->begun && !s->lane.failed;) {
-        const int64_t before = u->done;
-        look(s);
-        if (u->done == before)
-            wait_a_little(&looks);
-    }
+    const struct ofi_lane *u = (const struct ofi_lane *)s;
+    for (int looks = 0; u->done < u->begun && !s->lane.failed;)
+        look_again(s, &looks);
 }
 
 /* Again and again while the provider is busy. */
 #define BEGIN(call)                                                                                          \
     do {                                                                                                     \
+        int looks = 0;                                                                                       \
         ssize_t n;                                                                                           \
         if (u->begun - u->done >= QUEUE)                                                                     \
             quiet(s); /* more events than the queue holds */                                                 \
         while ((n = (call)) == -FI_EAGAIN && !s->lane.failed)                                                \
-            look(s);                                                                                         \
+            look_again(s, &looks);                                                                           \
         if (n == 0)                                                                                          \
             ++u->begun;                                                                                      \
         else                                                                                                 \

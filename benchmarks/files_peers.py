@@ -1,8 +1,8 @@
 """Files beside IMB-IO and IOR: the same MPI, ranks, folder and pieces, by turns, launch after launch.
 
-    python benchmarks/files_peers.py --imb DIR --ior DIR --files /dev/shm [--mpi NAME] [-n 2] [--launches 10]
+    python benchmarks/files_peers.py --imb IMB-IO --ior ior --files /dev/shm [--mpi NAME] [-n 2] [--launches 10]
 
-DIR is where a user built the suite for that MPI; nothing is built here. IMB-IO runs its mode NON-AGGREGATE
+Both are programs that a user built for that MPI; nothing is built here. IMB-IO runs its mode NON-AGGREGATE
 and divides a size among its ranks, so it is given so many times ours. IOR writes and reads 16 pieces of each
 rank in a file that it keeps, so that pages are there from its second repetition on, as ours are. A line has
 the medians over launches of the time of a piece (IMB-IO: the mean of the slowest rank, and ours; IOR: the

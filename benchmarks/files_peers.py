@@ -1,6 +1,6 @@
 """Files beside IMB-IO and IOR: the same MPI, ranks, folder and pieces, by turns, launch after launch.
 
-    python benchmarks/files_peers.py --imb IMB-IO --ior ior --files /dev/shm [--mpi NAME] [-n 2] [--launches 10]
+    python benchmarks/files_peers.py --imb IMB-IO --ior ior --files /dev/shm [--mpi NAME] [--launches 10]
 
 Both are programs that a user built for that MPI; nothing is built here. IMB-IO runs its mode NON-AGGREGATE
 and divides a size among its ranks, so it is given so many times ours. IOR writes and reads 16 pieces of each

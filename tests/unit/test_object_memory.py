@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 import pytest
 
 from macro_rows import row
 from steelyard.analyses.object_memory.model import CANNOT_TELL, GIVES_BACK, LEAKS, object_memories
 from steelyard.analyses.object_memory.tables import object_memory_tables
+from steelyard.records.job_file import PointRun
+from steelyard.records.schema import Obs
 from steelyard.render.terminal import Paper, table_text
 from steelyard.results.facets import Memory
 from steelyard.results.row import Row
+from steelyard.results.values import later_counts
 
 
 def _row(left: tuple[float, float | None, float | None], ranks: int = 2, freed: int = 5000) -> Row:
@@ -47,6 +52,34 @@ def test_a_leak_is_certain_or_none(left: tuple[float, float | None, float | None
 def test_pools_that_still_grow_are_no_leak() -> None:
     (memory,) = object_memories([_row((120.0, 111.0, 130.0), freed=4999)])
     assert memory.verdict == CANNOT_TELL
+
+
+def _counted(left: Sequence[Sequence[int]]) -> dict[str, float]:
+    """What a launch counts in chunks of four samples: bytes that were left, by rank."""
+    chunks = tuple(
+        Obs(
+            point=0,
+            first=at,
+            count=4,
+            start_ns=[[0] * 4 for _ in left],
+            stop_ns=[[1] * 4 for _ in left],
+            counts={"left": [list(rank[at : at + 4]) for rank in left]},
+        )
+        for at in range(0, len(left[0]), 4)
+    )
+    return later_counts(PointRun(0, None, chunks, None))
+
+
+@pytest.mark.parametrize(
+    ("left", "counted"),
+    [
+        ([[900, 900, 900, 900, 0, 0, 0, 0]], 0),  # a pool that has grown
+        ([[0] * 8, [100] * 8, [0] * 8], 100),  # one rank alone
+        ([[0, 0, 0, 400] * 2], 100),  # room for many at once
+    ],
+)
+def test_what_grows_later_on_any_rank_counts(left: Sequence[Sequence[int]], counted: float) -> None:
+    assert _counted(left) == {"left": counted}
 
 
 def test_the_table_fits_a_screen_and_needs_what_was_counted() -> None:

@@ -71,7 +71,7 @@ class Values(Struct, frozen=True):
     `yields` counts sched_yield of all ranks over `operations` operations. `looks` are those at the machine,
     in the order of measurement, and `cpus` the CPU of each rank then; `spun` is the record of waits for
     windows. `counted` are the sums of the op's counts, over ranks and samples, by name,
-    `later_counts` the medians over the second half of the samples of the mean over ranks.
+    `later_counts` the means over the second half of the samples, of the rank that has most.
     """
 
     ranks: int
@@ -147,7 +147,7 @@ def values_of(file: JobFile, run: PointRun) -> Values:
         spun=_spun(run),
         series=_series(run, stamps) if run.point.role == NOISE else None,
         counted=_counted(run),
-        later_counts=_later_counts(run),
+        later_counts=later_counts(run),
     )
 
 
@@ -194,12 +194,12 @@ def _counted(run: PointRun) -> dict[str, int]:
     return {name: sum(sum(map(sum, chunk.counts[name])) for chunk in run.obs) for name in names}
 
 
-def _later_counts(run: PointRun) -> dict[str, float]:
-    """What is usual once the op has run for a while: pools have grown by then."""
+def later_counts(run: PointRun) -> dict[str, float]:
+    """What a sample counts once the op has run for a while: pools have grown by then."""
     found = {}
     for name in run.obs[0].counts:
-        means = np.concatenate([np.mean(chunk.counts[name], axis=0) for chunk in run.obs])
-        found[name] = middle(means[means.size // 2 :])
+        counts = np.concatenate([np.array(chunk.counts[name], dtype=np.float64) for chunk in run.obs], axis=1)
+        found[name] = float(counts[:, counts.shape[1] // 2 :].mean(axis=1).max())
     return found
 
 

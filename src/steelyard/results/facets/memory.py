@@ -14,8 +14,8 @@ _LEAST = 2  # launches of which an interval can be made
 
 
 class Memory(Facet, frozen=True, kw_only=True):
-    """Bytes of an object on a rank: of a launch the median over the second half of its samples, of the row
-    the middle over launches, with intervals over launches (None with one).
+    """Bytes of an object on the rank that has most: of a launch the mean over the second half of its samples,
+    of the row the middle over launches, with intervals over launches (None with one).
 
     `held_bytes` are from malloc() and not freed while objects are there, `left_bytes` still so when they have
     been freed: of at least `freed` objects on a rank in each launch. `resident_bytes` and `locked_bytes` are

@@ -51,6 +51,16 @@ def test_calls_are_right(library: str, threads: int, tmp_path: Path) -> None:
     assert layers == (set() if library == "shm" else {SHARED_MEMORY})
 
 
+@pytest.mark.parametrize("library", ["shm", "ucx", "ofi"])
+def test_nothing_is_moved_or_refused(library: str, tmp_path: Path) -> None:
+    """A write of 0 bytes never ends with the provider shm of libfabric."""
+    lines = [f"op={op.name} bytes=0 {_FIXED}" for op in _ops(library).values() if op.sized]
+    ends = ends_of(measure(solo_engine(), 2, 1, lines, tmp_path / "out"), len(lines))
+    moved = [end.status != "skipped" or "end a write of 0 bytes" not in (end.why or "") for end in ends]
+    all_are_right([*itertools.compress(lines, moved)], [*itertools.compress(ends, moved)])
+    assert library == "ofi" or all(moved)
+
+
 @pytest.mark.parametrize("library", [further("ucx"), further("ofi")])
 def test_over_tcp(library: str, tmp_path: Path) -> None:
     """The other rank must bring forward what is done to its memory."""

@@ -217,6 +217,17 @@ static int lane_join(struct ofi_lane *u, const struct link *ends, int err, const
     return ofi_insert(&u->all->provider, u->av, &their_name, &u->peer);
 }
 
+/* A write of 0 bytes never ends with the provider shm of libfabric 1.17. */
+static int refuse_nothing(const struct registered *all, const struct blocks *blocks)
+{
+    const bool ends = blocks->bytes > 0 || blocks->gets || !tagged_is_local(all->mine.provider);
+    return ends
+               ? 0
+               : err_say(ERR_UNSUPPORTED,
+                         "the provider %s of libfabric may never end a write of 0 bytes; give larger --bytes",
+                         all->mine.provider);
+}
+
 static int join(struct lanes *lanes, const struct op_env *env, int err)
 {
     const struct link ends = direct_ends(lanes);
@@ -226,6 +237,7 @@ static int join(struct lanes *lanes, const struct op_env *env, int err)
         return err;
     memset(&mine, 0, sizeof mine); /* padding too: it is sent */
     err = provider_open(all, env, &ends, err);
+    err = err ? err : refuse_nothing(all, &direct_at(lanes, 0)->blocks);
     err = err ? err : region_open(all, &mine);
     err = link_meet(&ends, err, &mine, &theirs, sizeof mine);
     for (int t = 0; t < env->threads && !err; ++t) {

@@ -105,9 +105,9 @@ def read_record(file: Path) -> list[Compared]:
 
 
 def renewed(before: Iterable[Compared], now: Sequence[Compared]) -> list[Compared]:
-    """Put lines in place of those of the same test, size and way; the others stay, and new ones follow."""
-    found: Mapping[tuple[str, int | None, Way], Compared] = {
-        (one.test, one.size, one.way): one for one in (*before, *now)
+    """Put lines in place of those of the same test, size, way and MPI; others stay, new ones follow."""
+    found: Mapping[tuple[str, int | None, Way, str], Compared] = {
+        (one.test, one.size, one.way, one.place.mpi): one for one in (*before, *now)
     }
     return list(found.values())
 

@@ -64,8 +64,8 @@ def test_installed_programs_are_found_by_their_names_and_compared(tmp_path: Path
     assert list(peers_like.peers_of(None, None)) == []
 
 
-def place(suite: str = "OSU 7.4") -> Any:
-    return peers_record.Place(suite, "openmpi-4.1.4", 2, "a processor, 2 cores", "2026-11-26", "0.1.0")
+def place(suite: str = "OSU 7.4", mpi: str = "openmpi-4.1.4") -> Any:
+    return peers_record.Place(suite, mpi, 2, "a processor, 2 cores", "2026-11-26", "0.1.0")
 
 
 def lines(peer: Any, ours: list[dict[int, float]], theirs: list[dict[int, float]]) -> list[str]:
@@ -130,6 +130,7 @@ def test_what_is_measured_again_takes_the_place_of_what_was(tmp_path: Path) -> N
     now = [
         peers_record.compare("osu_bcast", 64, [(2.0, 2.0)], way, place()),
         peers_record.compare("osu_bcast", 8, [(2.1, 2.0)], other, place()),
+        peers_record.compare("osu_bcast", 8, [(2.1, 2.0)], way, place(mpi="mpich-4.0.2")),
     ]
     peers_record.write_record(file, peers_record.renewed(peers_record.read_record(file), now))
-    assert peers_record.read_record(file) == [before[0], now[0], before[2], now[1]]
+    assert peers_record.read_record(file) == [before[0], now[0], before[2], *now[1:]]

@@ -41,8 +41,6 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 # Open MPI 4 looks at each start for networks that no machine for tests has, and then takes this one.
 os.environ.setdefault("OMPI_MCA_pml", "ob1")
-# It waits for a second before it kills what is left of a launch, while ranks wait for the lost one in a loop.
-os.environ.setdefault("OMPI_MCA_odls_base_sigkill_timeout", "0")
 
 _GROUP = "mpi"
 _GROUPED = Path(__file__).parent / "mpi"

@@ -29,12 +29,6 @@ def orphans(monkeypatch: pytest.MonkeyPatch) -> Orphans:
     return watch_orphans(monkeypatch)
 
 
-@pytest.fixture(autouse=True)
-def words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A launcher that kills at once, as for other tests, loses the last words of ranks."""
-    monkeypatch.delenv("OMPI_MCA_odls_base_sigkill_timeout", raising=False)
-
-
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The object that dies, to be loaded before an engine."""

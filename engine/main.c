@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/leftovers.h"
+#include "base/system_time.h"
 #include "core/limits.h"
 #include "core/method.h"
 #include "core/op.h"
@@ -85,7 +86,7 @@ static int describe(const struct registry *registry)
 
 int main(int argc, char **argv)
 {
-    const int64_t began_ns = launch_now();
+    const int64_t began_ns = system_time_ns(CLOCK_MONOTONIC);
     struct options options = {0};
     struct registry registry = {0};
     binding_start();

@@ -1,5 +1,6 @@
 #include "core/first.h"
 
+#include "base/system_time.h"
 #include "core/op.h"
 #include "core/point.h"
 #include "team/team.h"
@@ -12,21 +13,14 @@
  * start of a job. The last of it is waited for awake, because a sleep ends late. */
 static const int64_t STEP_NS = 500000000, AWAKE_NS = 2000000;
 
-static int64_t now_ns(clockid_t id)
-{
-    struct timespec now;
-    clock_gettime(id, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static void wait_for_instant(struct first *f)
 {
-    const int64_t begin = now_ns(CLOCK_REALTIME);
+    const int64_t begin = system_time_ns(CLOCK_REALTIME);
     f->instant = begin / STEP_NS + 1;
     const int64_t at = f->instant * STEP_NS, asleep = at - begin - AWAKE_NS;
     if (asleep > 0)
         nanosleep(&(struct timespec){.tv_nsec = asleep}, NULL);
-    while (now_ns(CLOCK_REALTIME) < at)
+    while (system_time_ns(CLOCK_REALTIME) < at)
         ;
 }
 
@@ -48,9 +42,9 @@ static int use_all(struct first *f, const struct team *team)
     for (int64_t i = 1; i <= uses && !err; ++i) {
         if (i == uses && first->from == FIRST_FROM_INSTANT)
             wait_for_instant(f);
-        f->start_ns = first->from == FIRST_FROM_MAIN ? team->began_ns : now_ns(CLOCK_MONOTONIC);
+        f->start_ns = first->from == FIRST_FROM_MAIN ? team->began_ns : system_time_ns(CLOCK_MONOTONIC);
         err = first->use(f);
-        f->stop_ns = now_ns(CLOCK_MONOTONIC);
+        f->stop_ns = system_time_ns(CLOCK_MONOTONIC);
         if (!err && first->after)
             note(f, first->after(f));
     }

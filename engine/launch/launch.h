@@ -27,9 +27,6 @@ struct launch {
 /* All of it; the code to end with. */
 int launch_run(const struct launch *launch);
 
-/* CLOCK_MONOTONIC in ns, for what happens before there is a clock. */
-int64_t launch_now(void);
-
 /* Version, compiler, flags: "build". */
 void launch_build(struct json *j);
 

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/libraries.h"
 #include "base/secret.h"
+#include "base/system_time.h"
 #include "base/thread_places.h"
 #include "base/variables.h"
 #include "base/yield.h"
@@ -19,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef STEELYARD_VERSION
@@ -50,17 +50,6 @@ struct place {
     char machine[MACHINE_KIND_MAX];
 };
 
-static int64_t ns_of(clockid_t id)
-{
-    struct timespec now;
-    return clock_gettime(id, &now) == 0 ? (int64_t)now.tv_sec * 1000000000 + now.tv_nsec : 0;
-}
-
-int64_t launch_now(void)
-{
-    return ns_of(CLOCK_MONOTONIC);
-}
-
 /* How long this process has been there, in the steps in which Linux remembers that, 10 ms; 0: not known. */
 static int64_t process_age(void)
 {
@@ -74,7 +63,7 @@ static int64_t process_age(void)
     for (int i = 0; at && i < AFTER_NAME + 1; ++i)
         at = strchr(at + 1, ' ');
     int64_t start = at ? strtoll(at, NULL, 10) * (1000000000 / sysconf(_SC_CLK_TCK)) : 0;
-    return start > 0 ? ns_of(CLOCK_BOOTTIME) - start : 0;
+    return start > 0 ? system_time_ns(CLOCK_BOOTTIME) - start : 0;
 }
 
 /* How this rank came to be: loaded, begun, a rank of MPI. */
@@ -82,7 +71,7 @@ static void start_read(struct place *place, const struct team *team)
 {
     int64_t age = process_age();
     if (age > 0 && team->began_ns > 0)
-        place->exec_to_main_ns = age - (launch_now() - team->began_ns);
+        place->exec_to_main_ns = age - (system_time_ns(CLOCK_MONOTONIC) - team->began_ns);
     if (team->init_end_ns > 0) {
         place->main_to_init_ns = team->init_end_ns - team->began_ns;
         place->init_ns = team->init_end_ns - team->init_begin_ns;
@@ -262,7 +251,6 @@ int launch_record(const struct team *team, const struct clock *clock, int64_t se
 {
     struct place mine;
     struct places places = {.of_all = of_all, .has_here = !clock->sleeps}; /* simulated, there is no host */
-    struct timespec now;
     place_read(&mine, team, clock);
     int err = launch_lanes(threads);
     if (err)
@@ -280,7 +268,6 @@ int launch_record(const struct team *team, const struct clock *clock, int64_t se
     mine.other_machine = strcmp(machine, mine.machine) != 0;
     err = err ? err : places_gather(team, &mine, &places);
     if (!err && team->rank == 0) {
-        clock_gettime(CLOCK_REALTIME, &now);
         json_open(j, NULL, '{');
         json_string(j, "record", "launch");
         json_int(j, "schema", SCHEMA);
@@ -300,7 +287,7 @@ int launch_record(const struct team *team, const struct clock *clock, int64_t se
         json_close(j, '}');
         core_speed_json(clock, j);
         json_string(j, "yield", yield_disabled() ? "none" : "real");
-        json_int(j, "start_unix_ns", (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+        json_int(j, "start_unix_ns", system_time_ns(CLOCK_REALTIME));
         places_write(&places, team, j);
         libraries_json(j, "libraries");
         environment_write(j);

@@ -1,9 +1,8 @@
 /* first: what a launch did before all else (core/first.h), once. It observes nothing: it tells the timestamps
  * that were taken then, in the time of the clock that has been opened since. */
 #include "core/first.h"
+#include "base/system_time.h"
 #include "core/method.h"
-
-#include <time.h>
 
 static int begin(struct bench *b)
 {
@@ -14,9 +13,7 @@ static int begin(struct bench *b)
 
 static int observe(struct bench *b, struct observation *o)
 {
-    struct timespec monotonic;
-    clock_gettime(CLOCK_MONOTONIC, &monotonic);
-    const int64_t since = clock_now(b->clock) - ((int64_t)monotonic.tv_sec * 1000000000 + monotonic.tv_nsec);
+    const int64_t since = clock_now(b->clock) - system_time_ns(CLOCK_MONOTONIC);
     o->start_ns = b->first->start_ns + since;
     o->stop_ns = b->first->stop_ns + since;
     return 0;

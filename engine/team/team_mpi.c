@@ -3,13 +3,13 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/num.h"
+#include "base/system_time.h"
 #include "team/hosts.h"
 #include "team/team_mpi_tools.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 const char team_kind[] = "mpi";
@@ -98,13 +98,6 @@ enum { HAS_FIRST = false, FINALIZE_TIMED = false };
 enum { HAS_FIRST = true, FINALIZE_TIMED = true };
 #endif
 
-static int64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 int team_open(struct team *team, const char *thread_level, int ranks, team_early *early, void *data)
 {
     (void)ranks; /* its launcher has started them */
@@ -115,11 +108,11 @@ int team_open(struct team *team, const char *thread_level, int ranks, team_early
     struct own *own = calloc(1, sizeof *own);
     if (!own)
         return err_say(ERR_NOMEM, "no memory for the team");
-    *team = (struct team){.own = own, .size = 1, .init_begin_ns = monotonic_ns()};
+    *team = (struct team){.own = own, .size = 1, .init_begin_ns = system_time_ns(CLOCK_MONOTONIC)};
     err = tools_open(wanted, &own->tools);
     if (!err)
         err = team_mpi_err(MPI_Init_thread(NULL, NULL, wanted, &own->thread_level), "MPI_Init_thread");
-    team->init_end_ns = monotonic_ns();
+    team->init_end_ns = system_time_ns(CLOCK_MONOTONIC);
     if (!err)
         err = team_mpi_err(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
                            "MPI_Comm_set_errhandler");
@@ -149,10 +142,10 @@ int team_close(struct team *team)
     if (!err)
         err = team_mpi_err(MPI_Comm_free(&own->team), "MPI_Comm_free");
     tools_close(own->tools);
-    const int64_t begin = monotonic_ns();
+    const int64_t begin = system_time_ns(CLOCK_MONOTONIC);
     if (!err)
         err = team_mpi_err(MPI_Finalize(), "MPI_Finalize");
-    team->finalize_ns = FINALIZE_TIMED ? monotonic_ns() - begin : 0;
+    team->finalize_ns = FINALIZE_TIMED ? system_time_ns(CLOCK_MONOTONIC) - begin : 0;
     free(own);
     return err;
 }

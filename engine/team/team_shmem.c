@@ -5,13 +5,13 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/system_time.h"
 #include "team/hosts.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 const char team_kind[] = "shmem";
@@ -75,13 +75,6 @@ int team_threads_allowed(const char *op, int threads)
                          "%s calls OpenSHMEM from %d threads at once, and this launch was provided %s; give "
                          "--thread-level multiple, or take a library that provides it",
                          op, threads, levels[level_reached(level)].constant);
-}
-
-static int64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /* ---- symmetric memory -------------------------------------------------------------------------------- */
@@ -151,10 +144,10 @@ int team_open(struct team *team, const char *thread_level, int ranks, team_early
     struct own *own = calloc(1, sizeof *own);
     if (!own)
         return err_say(ERR_NOMEM, "no memory for the team");
-    *team = (struct team){.own = own, .size = 1, .init_begin_ns = monotonic_ns()};
+    *team = (struct team){.own = own, .size = 1, .init_begin_ns = system_time_ns(CLOCK_MONOTONIC)};
     if (shmem_init_thread(levels[wanted].level, &own->thread_level) != 0)
         return err_say(ERR_SYSTEM, "shmem_init_thread failed; run with the launcher of this library");
-    team->init_end_ns = monotonic_ns();
+    team->init_end_ns = system_time_ns(CLOCK_MONOTONIC);
     team->rank = shmem_my_pe();
     team->size = shmem_n_pes();
     if (level_reached(own->thread_level) < wanted)
@@ -178,9 +171,9 @@ int team_close(struct team *team)
     free(own->sent);
     free(own->received);
     free(own);
-    const int64_t begin = monotonic_ns();
+    const int64_t begin = system_time_ns(CLOCK_MONOTONIC);
     shmem_finalize();
-    team->finalize_ns = monotonic_ns() - begin;
+    team->finalize_ns = system_time_ns(CLOCK_MONOTONIC) - begin;
     return 0;
 }
 

@@ -3,11 +3,10 @@
 #include "ops/families.h"
 
 #include "base/err.h"
-#include "ops/common/data.h"
+#include "ops/common/blocks.h"
 #include "ops/shmem/compat.h"
 #include "ops/shmem/job.h"
 
-#include <limits.h>
 #include <string.h>
 
 static const char *const signal_words[] = {"flag", "put_signal", NULL};
@@ -36,9 +35,8 @@ static const struct param params[] = {
     {0}};
 
 struct visible {
-    struct shmem_lane lane; /* its window: lines with the flags, then the data */
-    size_t bytes;
-    char *send, *data;    /* what is sent; where it arrives */
+    struct shmem_lane lane; /* its window: the data, then lines with the flags */
+    struct blocks blocks;
     uint64_t *flag, last; /* the flags; their last number, of either rank */
     size_t flags;
     int seen[FLAGS_MOST];     /* those that have come */
@@ -48,7 +46,7 @@ struct visible {
 
 static inline void put_flag(struct visible *s)
 {
-    shmem_ctx_putmem(s->lane.ctx, s->data, s->send, s->bytes, s->lane.base.peer);
+    shmem_ctx_putmem(s->lane.ctx, s->lane.base.window, s->blocks.local, s->blocks.bytes, s->lane.base.peer);
     shmem_ctx_fence(s->lane.ctx);
     for (size_t i = 0; i < s->flags; ++i)
         shmem_ctx_uint64_p(s->lane.ctx, &s->flag[i], s->last, s->lane.base.peer);
@@ -56,8 +54,8 @@ static inline void put_flag(struct visible *s)
 
 static inline void put_signal(struct visible *s)
 {
-    SHMEM15(shmem_ctx_putmem_signal(s->lane.ctx, s->data, s->send, s->bytes, s->flag, s->last,
-                                    SHMEM_SIGNAL_SET, s->lane.base.peer));
+    SHMEM15(shmem_ctx_putmem_signal(s->lane.ctx, s->lane.base.window, s->blocks.local, s->blocks.bytes,
+                                    s->flag, s->last, SHMEM_SIGNAL_SET, s->lane.base.peer));
     (void)s;
 }
 
@@ -172,24 +170,15 @@ static void loop(struct lane *lane, int64_t reps)
     s->loop(s, reps);
 }
 
-static int number_of(const struct lane *lane)
-{
-    return (int)(hash_mix(lane->generation) & INT_MAX);
-}
-
 static void fresh(struct lane *lane)
 {
-    const struct visible *s = (struct visible *)lane;
-    data_fill(s->send, s->bytes, lane->rank, number_of(lane));
-    data_poison(s->data, s->bytes);
+    blocks_fresh(&((struct visible *)lane)->blocks);
 }
 
 static int check(struct lane *lane, int64_t reps)
 {
-    const struct visible *s = (struct visible *)lane;
     (void)reps;
-    data_arrived(s->data, s->bytes, lane->planted);
-    return data_check(s->data, s->bytes, lane->peer, number_of(lane), 0);
+    return blocks_check(&((struct visible *)lane)->blocks);
 }
 
 static size_t flag_bytes(const struct op_env *env)
@@ -212,13 +201,13 @@ static int plan(const struct op_env *env, size_t *symmetric)
 static int open_lane(struct lane *lane, const struct op_env *env)
 {
     struct visible *s = (struct visible *)lane;
-    s->bytes = env->bytes;
+    s->blocks =
+        (struct blocks){.lane = lane, .bytes = env->bytes, .stride = lane_lines(env->bytes), .count = 1};
     s->loop = loops[(int)env->params[SIGNAL]][(int)env->params[WAIT]];
-    s->flag = (uint64_t *)(void *)lane->window;
+    s->flag = (uint64_t *)(void *)(lane->window + s->blocks.stride);
     s->flags = (size_t)env->params[FLAGS];
-    s->data = lane->window + flag_bytes(env);
     memset(s->flag, 0, flag_bytes(env));
-    return buffers_take(env->buffers, 1, env->bytes, (void **)&s->send);
+    return blocks_open(&s->blocks, env);
 }
 
 static const struct duty duty = {.size = sizeof(struct visible),

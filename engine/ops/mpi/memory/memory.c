@@ -50,7 +50,7 @@ struct kind {
 struct kept {
     const struct kind *kind;
     MPI_Comm comm;
-    int rank, ranks, to, from, objects, count; /* bytes as an int */
+    int rank, to, from, objects, count; /* bytes as an int */
     size_t bytes;
     char *made; /* `objects` of them */
     int there;  /* how many are made */
@@ -258,7 +258,6 @@ static int memory_setup(const struct op_env *env, void **state)
     *k = (struct kept){.kind = kind,
                        .comm = team_comm(env->team),
                        .rank = env->team->rank,
-                       .ranks = env->team->size,
                        .to = (env->team->rank + 1) % env->team->size,
                        .from = (env->team->rank + env->team->size - 1) % env->team->size,
                        .objects = (int)env->params[OBJECTS],

@@ -1,7 +1,8 @@
 """Each default row of --like beside the original: the same MPI and cores, by turns, launch after launch.
 
     python benchmarks/peers_like.py --osu DIR --imb DIR [--mpi NAME] [-n 2] [--launches 10]
-        [--only osu_bw,'osu_a*'] [--ours=--method=library-barrier] [--theirs='-c'] [--record FILE]
+        [--only osu_bw,'osu_a*'] [--ours=--method=library-barrier] [--theirs='-c'] [--seconds 170]
+        [--record FILE [--undecided]]
 
 DIR is where a user built or installed the suite for that MPI; programs are looked for below it by their
 names, and nothing is built here. Steelyard prints the text of the original (--to osu-plain, --to imb), so one
@@ -9,8 +10,11 @@ reader reads both: a mean. A line has the medians over launches, and the median 
 are neighbours, with its interval. A ratio far from 1 says that the two do not measure the same, or not in the
 same way. `--ours` and `--theirs` give either side further options, to show by which way they agree.
 
-FILE keeps each line as JSON. What is measured again takes the place of what it measured before, so a part
-can be renewed; benchmarks/peers_page.py makes docs/results/peers.md of docs/results/peers.jsonl.
+Tests take turns: each has one launch of both before any has the next, so they all meet the same minutes.
+FILE keeps each line as JSON, with its launches. Launches are added to those that the same programs made
+before; delete a line to measure it anew. With `--undecided` only those tests go on of which a size cannot
+tell at its 6, 12, 24, ... launches, so the command can be given again until nothing is left. With `--seconds`
+no launch begins later. benchmarks/peers_page.py makes docs/results/peers.md of docs/results/peers.jsonl.
 """
 
 from __future__ import annotations
@@ -18,16 +22,18 @@ from __future__ import annotations
 import argparse
 import datetime
 import fnmatch
+import math
 import os
 import random
 import re
 import shlex
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from peers_record import Compared, Place, Way, compare, read_record, renewed, write_record
+from peers_record import Compared, Place, Way, added, compare, read_record, write_record
 
 from steelyard import __version__
 from steelyard.base.units import parse_sizes
@@ -159,11 +165,85 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--bytes", default=None, help="of ours, such as 8,1Ki,1Mi; default: the original's")
     parser.add_argument("--ours", default="", help="further options of ours, in quotes")
     parser.add_argument("--theirs", default="", help="further options of the original, in quotes")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="after these no launch begins")
     parser.add_argument("--record", type=Path, help="a file that keeps each line")
+    parser.add_argument(
+        "--undecided", action="store_true", help="only tests that the record does not tell of"
+    )
     given = parser.parse_args()
+    if given.undecided and given.record is None:
+        parser.error("--undecided asks what --record FILE tells")
     if given.bytes:
         parse_sizes(given.bytes)
     return given
+
+
+@dataclass(frozen=True)
+class Bench:
+    """How either side is launched: the original's words before it, its environment, and ours."""
+
+    mpi: str
+    ranks: int
+    prefix: tuple[str, ...]
+    environment: Mapping[str, str]
+    sizes: str | None
+    way: Way
+    cores: str
+
+    def pair(self, peer: Peer) -> tuple[list[Compared], str]:
+        """One launch of both: a line for each size that both have; else why there is none."""
+        ours: dict[int, float] = {}
+        alone = ("-npmin", str(self.ranks)) if peer.to == "imb" else ()  # not on fewer ranks first
+        command = [*self.prefix, *peer.words, *alone, *shlex.split(self.way.theirs)]
+        for is_ours in random.sample((True, False), 2):
+            if is_ours:
+                ours = measure_ours(peer, self.mpi, self.ranks, self.sizes, shlex.split(self.way.ours))
+            else:
+                done = run(command, env=self.environment, timeout=SECONDS)
+        theirs = table_of(done.out, peer.column, peer.row.bytes is not None)
+        today = datetime.datetime.now(datetime.UTC).date().isoformat()
+        place = Place(version_of(done.out), self.mpi, self.ranks, self.cores, today, __version__)
+        found = list(compared_of(peer, [ours], [theirs], self.way, place))
+        return found, "" if found else nothing_line(peer, [theirs], done.err)
+
+
+def open_bench(given: argparse.Namespace) -> Bench:
+    """Ask this machine and its MPI."""
+    mpi, machine = choose_mpi(given.mpi), read_machine()
+    launch = plan_launch(mpi_engine(mpi), machine, LaunchRequest(given.n))
+    cores = f"{machine.cpu_model}, {len(machine.cores)} cores"
+    environment = {**os.environ, **launch.environment}
+    way = Way(given.ours, given.theirs)
+    return Bench(mpi.name, given.n, tuple(launch.argv_prefix), environment, given.bytes, way, cores)
+
+
+def measure(peers: Sequence[Peer], bench: Bench, given: argparse.Namespace) -> Iterator[str]:
+    """Measure by turns; what was found is recorded after each pair. The lines of what was measured."""
+    ends = time.monotonic() + given.seconds
+    record = read_record(given.record) if given.record is not None else []
+    measured: dict[str, str] = {}  # by test; why there is no number, or nothing
+
+    def lines_of(test: str) -> list[Compared]:
+        here = (test, bench.way, bench.mpi)
+        return [one for one in record if (one.test, one.way, one.place.mpi) == here]
+
+    for _ in range(given.launches):
+        for peer in peers:
+            name = peer.row.name
+            before = [
+                one for one in record if (one.test, one.way, one.place.mpi) == (name, bench.way, bench.mpi)
+            ]
+            is_settled = given.undecided and before and all(one.is_settled for one in before)
+            if time.monotonic() > ends or is_settled or measured.get(name):
+                continue
+            found, measured[name] = bench.pair(peer)
+            record = added(record, found)
+            if given.record is not None:
+                write_record(given.record, record)
+    for name, why in measured.items():
+        yield from (f"{one.line} {one.launches} | {one.verdict} |" for one in lines_of(name))
+        if why:
+            yield why
 
 
 def main() -> None:
@@ -177,30 +257,11 @@ def main() -> None:
     ]
     if not peers:
         raise SystemExit("no original was found; give --osu or --imb a folder that has their programs")
-    mpi, machine, way = choose_mpi(given.mpi), read_machine(), Way(given.ours, given.theirs)
-    launch = plan_launch(mpi_engine(mpi), machine, LaunchRequest(given.n))
-    environment = {**os.environ, **launch.environment}
-    alone = {"imb": ("-npmin", str(given.n))}  # not on fewer ranks first
-    print(f"{mpi.name}, {given.n} ranks, {given.launches} launches; the numbers of the text: us, or MB/s")
-    print("| test | bytes | ours | theirs | ours / theirs |\n| --- | --- | --- | --- | --- |")
-    for peer in peers:
-        ours: list[dict[int, float]] = []
-        theirs: list[dict[int, float]] = []
-        command = [*launch.argv_prefix, *peer.words, *alone.get(peer.to, ()), *shlex.split(way.theirs)]
-        for _ in range(given.launches):
-            for is_ours in random.sample((True, False), 2):
-                if is_ours:
-                    ours.append(measure_ours(peer, mpi.name, given.n, given.bytes, shlex.split(way.ours)))
-                    continue
-                done = run(command, env=environment, timeout=SECONDS)
-                theirs.append(table_of(done.out, peer.column, peer.row.bytes is not None))
-        cores = f"{machine.cpu_model}, {len(machine.cores)} cores"
-        today = datetime.datetime.now(datetime.UTC).date().isoformat()
-        place = Place(version_of(done.out), mpi.name, given.n, cores, today, __version__)
-        found = list(compared_of(peer, ours, theirs, way, place))
-        print("\n".join(one.line for one in found) or nothing_line(peer, theirs, done.err), flush=True)
-        if given.record is not None:
-            write_record(given.record, renewed(read_record(given.record), found))
+    bench = open_bench(given)
+    print(f"{bench.mpi}, {given.n} ranks; the numbers of the text: us, or MB/s")
+    print("| test | bytes | ours | theirs | ours / theirs | launches | verdict |")
+    print("| --- | --- | --- | --- | --- | --- | --- |", flush=True)
+    print("\n".join(measure(peers, bench, given)))
 
 
 if __name__ == "__main__":

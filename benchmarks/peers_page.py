@@ -26,16 +26,18 @@ Does `--like NAME` measure what the test of that name measures? Both ran by turn
 the same MPI on the same cores: the original by its defaults, Steelyard with 100 samples (`--rule fixed
 --param count=100`). Steelyard printed the text of the original (`--to osu-plain`, `--to imb`), so both
 numbers are means. A number is the median over launches, in the unit of the text: us, or MB/s. The ratio is
-the median of those of neighbouring launches, with its 95 % interval.
+the median of those of neighbouring launches. Its 95 % interval holds half of the last decimal of both, too:
+they print two, so 0.03 is anything from 0.025 to 0.035.
 
 - **agree**: the ratio is within 10 % of 1, and its interval within 25 %.
 - **differ**: all of the interval is beyond 10 %. What both are known to do differently is named, and stands
   [below](#reasons). Whether that is all was measured only where the last column has the ratio without it.
 - **cannot tell**: launches are too few, or differ too much. One stall of a millisecond moves a mean.
+- **cannot tell: decimals**: two decimals are too few for so small a number. More launches would not help.
 
-`benchmarks/peers_like.py --record docs/results/peers.jsonl` measures tests and puts them in place of what it
-measured before. `benchmarks/peers_page.py` makes this page of that file. [OpenMP](epcc.md) has a page of its
-own.
+`benchmarks/peers_like.py --record docs/results/peers.jsonl` adds launches to those that are there; with
+`--undecided`, only of tests that cannot tell. `benchmarks/peers_page.py` makes this page of that file.
+[OpenMP](epcc.md) has a page of its own.
 """
 Key = tuple[str, int | None]
 
@@ -121,7 +123,7 @@ def _places(lines: Sequence[Compared]) -> Iterator[str]:
     for head, found in (
         ("Where", [f"{one.machine}, {one.ranks} ranks" for one in places]),
         ("Versions", [f"{one.suite}, {one.mpi}, Steelyard {one.steelyard}" for one in places]),
-        ("When", sorted(one.day for one in places)),
+        ("When", sorted(day for one in places for day in one.days)),
     ):
         yield f"- **{head}.** {'; '.join(dict.fromkeys(found))}."
     yield ""
@@ -134,7 +136,8 @@ def _table(lines: Sequence[Compared], ways: Mapping[tuple[Key, Way], Compared]) 
     for one in lines:
         reason, shown = reason_of(one), shown_by(one, ways)
         without = "" if shown is None else f"{shown.ratio_words}, {shown.verdict}"
-        verdict = f"{one.verdict}: {reason.word}" if reason else one.verdict
+        why = reason.word if reason else "decimals" if one.is_too_short else ""
+        verdict = f"{one.verdict}: {why}" if why else one.verdict
         yield f"{one.line} {one.launches} | {verdict} | {without} |"
     yield ""
 

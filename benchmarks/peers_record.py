@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from steelyard.base.units import format_bytes
 from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.stats import launch_interval
 
 LEAST = 2  # launches of which an interval can be made
+FEW = 6  # launches of which an interval is made of their order alone, whatever they scatter like
 AGREE, DIFFER = "agree", "differ"
 NEAR = 1.1  # a ratio from its inverse up to this says that two suites agree
 WIDE = 1.25  # an interval that reaches further says little
+_AND = ", "
+HALF_DIGIT = 0.005  # OSU and IMB print two decimals: a number is known to half of the last one
 
 
 class Way(Struct, frozen=True):
@@ -38,12 +41,20 @@ class Place(Struct, frozen=True):
     mpi: str
     ranks: int
     machine: str
-    day: str
+    day: str  # or days, with commas
     steelyard: str
+
+    @property
+    def days(self) -> set[str]:
+        """The days on which its launches were made."""
+        return set(self.day.split(_AND))
 
 
 class Compared(Struct, frozen=True):
-    """A test at a size: medians over launches in the unit of the text, us or MB/s; ours over theirs."""
+    """A test at a size: medians over launches in the unit of the text, us or MB/s; ours over theirs.
+
+    `low` and `high` are those of launches alone; `bounds` holds what the decimals do not say, too.
+    """
 
     test: str
     size: int | None  # bytes; None: a test without sizes
@@ -55,16 +66,42 @@ class Compared(Struct, frozen=True):
     launches: int
     way: Way
     place: Place
+    pairs: tuple[tuple[float, float], ...] = ()  # of each launch; empty: of a record that kept none
+
+    @property
+    def rounding(self) -> tuple[float, float]:
+        """By what the ratio may be too high, and too low, because both numbers are rounded."""
+        return (
+            (1 - HALF_DIGIT / self.ours) / (1 + HALF_DIGIT / self.theirs),
+            (1 + HALF_DIGIT / self.ours) / (1 - HALF_DIGIT / self.theirs),
+        )
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The interval of the ratio, launches and decimals together; None: one launch."""
+        if self.low is None or self.high is None:
+            return None
+        down, up = self.rounding
+        return self.low * down, self.high * up
 
     @property
     def verdict(self) -> str:
         """Do both agree within 10 %? An interval that is wide, or reaches there, does not tell."""
-        if self.low is None or self.high is None:
-            return CANNOT_TELL
-        is_sure = self.low >= 1 / WIDE and self.high <= WIDE
-        if is_sure and 1 / NEAR <= round(self.ratio, 2) <= NEAR:
-            return AGREE
-        return DIFFER if self.low > NEAR or self.high < 1 / NEAR else CANNOT_TELL
+        return CANNOT_TELL if self.bounds is None else _verdict(self.ratio, *self.bounds)
+
+    @property
+    def is_too_short(self) -> bool:
+        """Is the number so small that its decimals do not tell, however many launches there are?"""
+        down, up = self.rounding
+        at_best = _verdict(self.ratio, self.ratio * down, self.ratio * up)
+        return self.verdict == CANNOT_TELL == at_best
+
+    @property
+    def is_settled(self) -> bool:
+        """Would more launches say nothing new? Asked at 6, 12, 24, ..., for each look may err."""
+        looks, rest = divmod(self.launches, FEW)
+        is_look = looks > 0 and rest == 0 and looks.bit_count() == 1
+        return is_look and (self.verdict != CANNOT_TELL or self.is_too_short)
 
     @property
     def size_words(self) -> str:
@@ -73,14 +110,23 @@ class Compared(Struct, frozen=True):
 
     @property
     def ratio_words(self) -> str:
-        """Format the ratio as `1.02 [0.98, 1.07]`."""
-        return f"{self.ratio:.3f}" + ("" if self.low is None else f" [{self.low:.3f}, {self.high:.3f}]")
+        """Format the ratio as `1.020 [0.980, 1.070]`."""
+        bounds = self.bounds
+        return f"{self.ratio:.3f}" + ("" if bounds is None else f" [{bounds[0]:.3f}, {bounds[1]:.3f}]")
 
     @property
     def line(self) -> str:
         """Make a line of a table of Markdown."""
         numbers = f"{self.ours:.2f} | {self.theirs:.2f} | {self.ratio_words}"
         return f"| {self.test} | {self.size_words} | {numbers} |"
+
+
+def _verdict(ratio: float, low: float, high: float) -> str:
+    """Say whether a ratio with its interval agrees with 1."""
+    is_narrow = low >= 1 / WIDE and high <= WIDE
+    if is_narrow and 1 / NEAR <= round(ratio, 2) <= NEAR:
+        return AGREE
+    return DIFFER if low > NEAR or high < 1 / NEAR else CANNOT_TELL
 
 
 def compare(
@@ -94,7 +140,7 @@ def compare(
     if len(ratios) >= LEAST:
         estimate = launch_interval(ratios)
         ratio, low, high = estimate.value, estimate.low, estimate.high
-    return Compared(test, size, here, there, ratio, low, high, len(pairs), way, place)
+    return Compared(test, size, here, there, ratio, low, high, len(pairs), way, place, tuple(pairs))
 
 
 def read_record(file: Path) -> list[Compared]:
@@ -104,12 +150,26 @@ def read_record(file: Path) -> list[Compared]:
     return [msgspec.json.decode(line, type=Compared) for line in file.read_text().splitlines()]
 
 
-def renewed(before: Iterable[Compared], now: Sequence[Compared]) -> list[Compared]:
-    """Put lines in place of those of the same test, size, way and MPI; others stay, new ones follow."""
-    found: Mapping[tuple[str, int | None, Way, str], Compared] = {
-        (one.test, one.size, one.way, one.place.mpi): one for one in (*before, *now)
-    }
+def added(before: Iterable[Compared], now: Iterable[Compared]) -> list[Compared]:
+    """Add launches to those of the same test, size and way by the same programs; others stay or follow.
+
+    What was measured by other programs, or kept no launches, is replaced.
+    """
+    found: dict[tuple[str, int | None, Way, str], Compared] = {}
+    for one in (*before, *now):
+        key = (one.test, one.size, one.way, one.place.mpi)
+        earlier = found.get(key)
+        found[key] = one if earlier is None else _together(earlier, one)
     return list(found.values())
+
+
+def _together(earlier: Compared, later: Compared) -> Compared:
+    """Make one line of two of the same programs; else take the later one."""
+    if not earlier.pairs or structs.replace(earlier.place, day=later.place.day) != later.place:
+        return later
+    days = sorted(earlier.place.days | later.place.days)
+    place = structs.replace(later.place, day=_AND.join(days))
+    return compare(later.test, later.size, (*earlier.pairs, *later.pairs), later.way, place)
 
 
 def write_record(file: Path, lines: Iterable[Compared]) -> None:

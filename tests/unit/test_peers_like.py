@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from loaded import load_benchmark
 from scripts import script
@@ -80,7 +83,7 @@ def test_a_ratio_is_that_of_neighbours_with_its_interval(tmp_path: Path) -> None
     assert line.startswith("| osu_latency | 8 B | 3.00 | 1.00 | ")
     theirs = [{8: 1.0}, {8: 4.0}, {8: 2.0}]
     (line,) = lines(peer, [{8: 1.1}, {8: 4.4}, {8: 2.2}], theirs)
-    assert line == "| osu_latency | 8 B | 2.20 | 2.00 | 1.100 [1.100, 1.100] |"
+    assert line == "| osu_latency | 8 B | 2.20 | 2.00 | 1.100 [1.095, 1.105] |"
     (line,) = lines(peer, theirs[:1], theirs[:1])
     assert line == "| osu_latency | 8 B | 1.00 | 1.00 | 1.000 |"
     assert lines(peer, [{}], [{8: 1.0}]) == []
@@ -118,19 +121,85 @@ def test_the_version_is_that_of_the_text(text: str, version: str) -> None:
     assert peers_like.version_of(text) == version
 
 
-def test_what_is_measured_again_takes_the_place_of_what_was(tmp_path: Path) -> None:
-    way, other = peers_record.Way(), peers_record.Way(ours="--method library-barrier")
-    before = [
-        peers_record.compare(test, size, [(3.0, 2.0)], way, place())
-        for test, size in (("osu_bcast", 8), ("osu_bcast", 64), ("osu_barrier", None))
-    ]
+def one(test: str, size: int | None, pairs: list[tuple[float, float]], **where: str) -> Any:
+    way = peers_record.Way(ours=where.pop("ours", ""))
+    return peers_record.compare(test, size, pairs, way, structs.replace(place(), **where))
+
+
+def test_launches_are_added_to_those_of_the_same_programs(tmp_path: Path) -> None:
     file = tmp_path / "peers.jsonl"
     assert peers_record.read_record(file) == []
+    before = [one("osu_bcast", size, [(3.0, 2.0)]) for size in (8, 64, None)]
     peers_record.write_record(file, before)
     now = [
-        peers_record.compare("osu_bcast", 64, [(2.0, 2.0)], way, place()),
-        peers_record.compare("osu_bcast", 8, [(2.1, 2.0)], other, place()),
-        peers_record.compare("osu_bcast", 8, [(2.1, 2.0)], way, place(mpi="mpich-4.0.2")),
+        one("osu_bcast", 64, [(2.0, 2.0), (2.2, 2.0)], day="2026-11-27"),
+        one("osu_bcast", 8, [(2.1, 2.0)], ours="--method library-barrier"),
+        one("osu_bcast", 8, [(2.1, 2.0)], mpi="mpich-4.0.2"),
     ]
-    peers_record.write_record(file, peers_record.renewed(peers_record.read_record(file), now))
-    assert peers_record.read_record(file) == [before[0], now[0], before[2], *now[1:]]
+    peers_record.write_record(file, peers_record.added(peers_record.read_record(file), now))
+    found = peers_record.read_record(file)
+    assert found == [before[0], found[1], before[2], *now[1:]]
+    assert found[1].pairs == ((3.0, 2.0), (2.0, 2.0), (2.2, 2.0))
+    assert (found[1].ratio, found[1].launches) == (1.1, 3)
+    assert found[1].place.days == {"2026-11-26", "2026-11-27"}
+
+
+def test_launches_of_other_programs_or_that_were_not_kept_are_replaced() -> None:
+    now = one("osu_bcast", 8, [(2.0, 2.0)])
+    old = structs.replace(one("osu_bcast", 8, [(3.0, 2.0)] * 6), pairs=())
+    for before in (old, one("osu_bcast", 8, [(3.0, 2.0)], suite="OSU 7.5")):
+        assert peers_record.added([before], [now]) == [now]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "is_settled"),
+    [
+        ([(1.0, 1.0)] * 5, False),  # too few for an interval of order statistics
+        ([(1.0, 1.0)] * 6, True),
+        ([(1.0, 1.0)] * 7, False),  # between looks: to look at each launch would err more often
+        ([(1.0, 1.0)] * 12, True),
+        ([(1.0, 1.0)] * 5 + [(2.0, 1.0)], False),  # it cannot tell
+        ([(2.0, 1.0)] * 6, True),
+        ([(0.02, 0.02)] * 6, True),  # its decimals cannot tell, however many launches
+    ],
+)
+def test_a_test_goes_on_until_it_tells(pairs: list[tuple[float, float]], is_settled: bool) -> None:
+    assert one("osu_bcast", 8, pairs).is_settled is is_settled
+
+
+class Benches:
+    """In place of a machine: each pair of a test has the next of its ratios."""
+
+    mpi, way = "openmpi-4.1.4", peers_record.Way()
+
+    def __init__(self, ratios: dict[str, list[float]]) -> None:
+        self.ratios = ratios
+        self.taken: list[str] = []
+
+    def pair(self, peer: Any) -> tuple[list[Any], str]:
+        """The next launch of both."""
+        self.taken.append(peer.row.name)
+        ratio = self.ratios[peer.row.name][self.taken.count(peer.row.name) - 1]
+        return ([one(peer.row.name, 8, [(ratio, 1.0)])], "") if ratio else ([], "| it refuses |")
+
+
+def given(record: Path, launches: int, seconds: float = math.inf) -> argparse.Namespace:
+    return argparse.Namespace(record=record, undecided=True, launches=launches, seconds=seconds)
+
+
+def test_tests_take_turns_and_only_those_go_on_that_cannot_tell(tmp_path: Path) -> None:
+    for name in ("osu_latency", "osu_bw", "osu_bw_fan_in"):
+        script(tmp_path / name, "")
+    peers = list(peers_like.peers_of(tmp_path, None))
+    file = tmp_path / "peers.jsonl"
+    bench = Benches({"osu_latency": [1.0] * 6, "osu_bw": [3.0, 0.3] + [1.0] * 10, "osu_bw_fan_in": [0.0]})
+    assert list(peers_like.measure(peers, bench, given(file, 6, seconds=-1.0))) == []
+    said = list(peers_like.measure(peers, bench, given(file, 12)))
+    assert bench.taken[:5] == ["osu_latency", "osu_bw", "osu_bw_fan_in", "osu_latency", "osu_bw"]
+    assert [bench.taken.count(name) for name in ("osu_latency", "osu_bw", "osu_bw_fan_in")] == [6, 12, 1]
+    assert [line.split(" | ")[-2:] for line in said] == [
+        ["6", "agree |"],
+        ["12", "agree |"],
+        ["| it refuses |"],
+    ]
+    assert list(peers_like.measure(peers[:2], bench, given(file, 12))) == []

@@ -46,6 +46,7 @@ def compared(ratios: list[float], test: str = "osu_bcast", way: Any = USUAL) -> 
         ([0.50, 0.51, 0.52, 0.53, 0.54, 0.55], "differ"),
         ([1.05, 1.12, 1.13, 1.14, 1.15, 1.16], "cannot tell"),  # it reaches within 10 %
         ([1.0], "cannot tell"),
+        ([1.07, 1.22, 1.23, 1.23, 1.23, 1.248], "cannot tell"),
     ],
 )
 def test_verdicts_are_those_of_the_interval(ratios: list[float], verdict: str) -> None:
@@ -67,9 +68,23 @@ def test_a_line_that_differs_shows_what_is_left_without_the_reason() -> None:
     text = "\n".join(page.page([compared(half), compared(whole, way=BARRIER), compared(whole, "osu_bw")]))
     lines = [line for line in text.splitlines() if line.startswith("| osu_")]
     assert [line.split(" | ")[-2:] for line in lines] == [
-        ["differ: starts", "1.015 [0.970, 1.040], agree |"],
+        ["differ: starts", "1.015 [0.960, 1.050], agree |"],
         ["agree", " |"],
     ]
     assert "- **starts**: " in text
     assert "- **clock**: " not in text
     assert "2 lines: 1 agree, 1 differ, 0 cannot tell." in text
+
+
+@pytest.mark.parametrize(
+    ("pair", "words"),
+    [
+        ((0.02, 0.02), "1.000 [0.600, 1.667] | 6 | cannot tell: decimals"),  # 0.015 / 0.025 to 0.025 / 0.015
+        ((0.13, 0.11), "1.182 [1.087, 1.286] | 6 | cannot tell: decimals"),  # 0.125 / 0.115 is near 1
+        ((0.20, 0.20), "1.000 [0.951, 1.051] | 6 | agree"),
+        ((0.03, 0.07), "0.429 [0.333, 0.538] | 6 | differ: clock"),
+    ],
+)
+def test_what_decimals_cannot_tell_is_said(pair: tuple[float, float], words: str) -> None:
+    small = record.compare("osu_put_latency", 8, [pair] * 6, USUAL, PLACE)
+    assert words in "\n".join(page.page([small]))

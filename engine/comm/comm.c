@@ -1,5 +1,5 @@
-/* Plans over what comm_mpi.c and comm_solo.c supply: what a rank says to itself is copied, a sum by messages
- * is made of exchanges, a transposition by messages is one exchange. */
+/* Plans over what comm_mpi.c, comm_shmem.c and comm_solo.c supply: what a rank says to itself is copied, a
+ * sum by messages is made of exchanges, a transposition by messages is one exchange. */
 #include "comm/comm.h"
 
 #include "base/err.h"
@@ -12,6 +12,7 @@ const char *const comm_backs[COMM_BACKS + 1] = {
     [COMM_NONBLOCKING] = "nonblocking",
     [COMM_BLOCKING] = "blocking",
     [COMM_PERSISTENT] = "persistent",
+    [COMM_SIGNAL] = "signal",
     [COMM_NEIGHBOUR] = "neighbour",
     [COMM_PARTITIONED] = "partitioned",
     [COMM_FENCE] = "fence",
@@ -29,6 +30,22 @@ enum comm_back comm_back_of(const char *word)
     while (back < COMM_BACKS - 1 && strcmp(comm_backs[back], word) != 0)
         ++back;
     return (enum comm_back)back;
+}
+
+void comm_count(const struct comm *comm, size_t bytes)
+{
+    if (!comm->phases)
+        return;
+    ++comm->phases->collectives;
+    comm->phases->collective_bytes += (int64_t)bytes;
+}
+
+void comm_count_message(const struct comm *comm, size_t bytes)
+{
+    if (!comm->phases)
+        return;
+    ++comm->phases->messages;
+    comm->phases->bytes += (int64_t)bytes;
 }
 
 /* What is copied, not sent. */

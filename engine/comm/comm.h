@@ -1,5 +1,5 @@
-/* Communication of kernels: groups of ranks, collectives, and plans. Kernels see no MPI: comm_mpi.c uses it,
- * comm_solo.c does the same for a single rank.
+/* Communication of kernels: groups of ranks, collectives, and plans. Kernels see no library: comm_mpi.c uses
+ * MPI, comm_shmem.c OpenSHMEM, comm_solo.c does the same for a single rank.
  *
  * A plan is communication that is repeated with the same buffers: the halo of a stencil, a step of a
  * butterfly, a sum, a transposition. It is opened once, with the back end that the user has chosen, and run
@@ -14,11 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How messages go. comm_backs[] has the words for users. */
+/* How messages go. comm_backs[] has the words for users. Those with a call of OpenSHMEM can have it. */
 enum comm_back {
-    COMM_NONBLOCKING, /* MPI_Irecv, MPI_Isend, MPI_Waitall */
-    COMM_BLOCKING,    /* MPI_Sendrecv, one after the other */
+    COMM_NONBLOCKING, /* MPI_Irecv, MPI_Isend, MPI_Waitall; shmem_putmem_nbi to all, a fence and flags */
+    COMM_BLOCKING,    /* MPI_Sendrecv, shmem_putmem, a fence and a flag: one after the other */
     COMM_PERSISTENT,  /* MPI_Startall, MPI_Waitall */
+    COMM_SIGNAL,      /* shmem_putmem_signal_nbi, of OpenSHMEM 1.5 */
     COMM_NEIGHBOUR,   /* MPI_Neighbor_alltoallw; only for exchanges, as are those up to COMM_FLUSH */
     COMM_PARTITIONED, /* MPI_Psend_init, MPI_Precv_init, MPI_Startall, MPI_Pready_range, MPI_Waitall; of MPI 4
                        */
@@ -26,7 +27,8 @@ enum comm_back {
     COMM_PSCW,        /* MPI_Win_post, MPI_Win_start, MPI_Put, MPI_Win_complete, MPI_Win_wait */
     COMM_LOCK,        /* MPI_Win_lock, MPI_Put, MPI_Win_unlock, and empty messages as signals */
     COMM_FLUSH,       /* MPI_Put, MPI_Win_flush, and empty messages; MPI_Win_lock_all once */
-    COMM_COLLECTIVE,  /* MPI_Allreduce, MPI_Alltoall, MPI_Alltoallv; only for sums and transpositions */
+    COMM_COLLECTIVE,  /* MPI_Allreduce, MPI_Alltoall, MPI_Alltoallv; only for sums and transpositions;
+                       * shmem_double_sum_to_all, only for sums */
     COMM_ICOLLECTIVE, /* MPI_Iallreduce, ..., MPI_Wait */
     COMM_PCOLLECTIVE, /* MPI_Allreduce_init, ..., of MPI 4 */
     COMM_BACKS

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "comm/comm_own.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -76,14 +77,6 @@ int comm_split(const struct comm *whole, int colour, struct comm *part)
 }
 
 /* ---- once in a while ----------------------------------------------------------------------------------- */
-
-void comm_count(const struct comm *comm, size_t bytes)
-{
-    if (!comm->phases)
-        return;
-    ++comm->phases->collectives;
-    comm->phases->collective_bytes += (int64_t)bytes;
-}
 
 static int reduce(const struct comm *comm, void *values, size_t count, MPI_Datatype type, MPI_Op op)
 {
@@ -161,10 +154,7 @@ int comm_send(const struct comm *comm, int to, int tag, const void *data, size_t
     int err = 0;
     if (to < 0)
         return 0;
-    if (comm->phases) {
-        ++comm->phases->messages;
-        comm->phases->bytes += (int64_t)bytes;
-    }
+    comm_count_message(comm, bytes);
     for (size_t at = 0; at < bytes && !err; at += PIECE)
         err = team_mpi_err(MPI_Send((const char *)data + at, (int)(bytes - at < PIECE ? bytes - at : PIECE),
                                     MPI_BYTE, to, tag, comm_mpi(comm)),

@@ -13,9 +13,6 @@ _Static_assert((int)COMM_TAG_MAX < (int)TAGS, "tags of pieces must not be those 
 
 MPI_Comm comm_mpi(const struct comm *comm);
 
-/* Count a call of a collective to which this rank gives so many bytes. */
-void comm_count(const struct comm *comm, size_t bytes);
-
 /* One side of an MPI_Alltoallv: counts and displacements in elements of the largest type that fits them. */
 struct comm_side {
     void *data;

@@ -1,8 +1,12 @@
-/* Between comm.c, which knows plans, and comm_mpi.c or comm_solo.c, which carry messages. */
+/* Between comm.c, which knows plans, and comm_mpi.c, comm_shmem.c or comm_solo.c, which carry messages. */
 #ifndef COMM_COMM_OWN_H
 #define COMM_COMM_OWN_H
 
 #include "comm/comm.h"
+
+/* Count a call of a collective to which this rank gives so many bytes; a message of this rank. */
+void comm_count(const struct comm *comm, size_t bytes);
+void comm_count_message(const struct comm *comm, size_t bytes);
 
 /* A plan of the implementation: an exchange without links of a rank with itself, or a collective. */
 struct comm_own_plan;

@@ -138,6 +138,10 @@ static int can_open(const struct comm_own_plan *p, enum comm_back back, int fail
     if (failed || !p)
         return failed ? failed : err_say(ERR_NOMEM, "no memory for a plan of communication");
     const char *missing = MPI4_MISSING;
+    if (back == COMM_SIGNAL)
+        return err_say(ERR_UNSUPPORTED,
+                       "backend=%s: only OpenSHMEM puts data and a signal in one call; give --engine shmem",
+                       comm_backs[back]);
     if (back == COMM_PCOLLECTIVE && missing)
         return err_say(ERR_UNSUPPORTED, "backend=%s: %s", comm_backs[back], missing);
     return 0;

@@ -13,8 +13,9 @@
 #include <string.h>
 
 const char *const kernel_on_off[] = {"on", "off", NULL};
-const char *const kernel_exchanges[] = {"nonblocking", "blocking", "persistent", "neighbour", "partitioned",
-                                        "fence",       "pscw",     "lock",       "flush",     NULL};
+const char *const kernel_exchanges[] = {"nonblocking", "blocking", "persistent", "neighbour",
+                                        "partitioned", "fence",    "pscw",       "lock",
+                                        "flush",       "signal",   NULL};
 
 /* How far planted data are off, relative. */
 static const double SPOILT = 1e-6;

@@ -29,12 +29,17 @@ struct slot {
     char data[PIECE];
 };
 
+struct piece { /* its first page; what an op gets begins at the second */
+    struct piece *next;
+    size_t bytes;
+};
+
 struct own {
     struct slot *slots;        /* symmetric: [the rank that sends to this one] */
     uint64_t *emptied;         /* symmetric: [rank]: the flag of this rank's last piece that it has taken */
     uint64_t *sent, *received; /* [rank]: the flags of the last pieces */
-    void *memory;              /* symmetric: of ops */
-    size_t memory_bytes;
+    struct piece *pieces;      /* symmetric: what ops have taken, in the order in which they take it */
+    struct piece **next;       /* where the next one hangs */
     int thread_level;
 };
 
@@ -107,17 +112,38 @@ static int heap_too_small(size_t bytes)
                    bytes, heap_size() ? heap_size() : heap->usual, heap->variable, heap->variable);
 }
 
+/* Collective, as all that frees symmetric memory. */
+static void free_pieces(struct piece **from)
+{
+    for (struct piece *piece; (piece = *from);) {
+        *from = piece->next;
+        shmem_free(piece);
+    }
+}
+
+int team_symmetric_more(const struct team *team, size_t bytes, void **memory)
+{
+    struct own *own = team->own;
+    struct piece **at = own->next;
+    *memory = NULL;
+    if (*at && (*at)->bytes < bytes)
+        free_pieces(at);
+    if (!*at) {
+        *at = shmem_align(PAGE, PAGE + bytes);
+        if (!*at)
+            return heap_too_small(bytes);
+        **at = (struct piece){.bytes = bytes};
+    }
+    *memory = (char *)*at + PAGE;
+    own->next = &(*at)->next;
+    return 0;
+}
+
 int team_symmetric(const struct team *team, size_t bytes, void **memory)
 {
     struct own *own = team->own;
-    *memory = own->memory;
-    if (bytes <= own->memory_bytes)
-        return 0;
-    if (own->memory)
-        shmem_free(own->memory);
-    own->memory = *memory = shmem_align(PAGE, bytes);
-    own->memory_bytes = own->memory ? bytes : 0;
-    return own->memory ? 0 : heap_too_small(bytes);
+    own->next = &own->pieces;
+    return team_symmetric_more(team, bytes, memory);
 }
 
 static int take_slots(struct own *own, int size)
@@ -144,6 +170,7 @@ int team_open(struct team *team, const char *thread_level, int ranks, team_early
     struct own *own = calloc(1, sizeof *own);
     if (!own)
         return err_say(ERR_NOMEM, "no memory for the team");
+    own->next = &own->pieces;
     *team = (struct team){.own = own, .size = 1, .init_begin_ns = system_time_ns(CLOCK_MONOTONIC)};
     if (shmem_init_thread(levels[wanted].level, &own->thread_level) != 0)
         return err_say(ERR_SYSTEM, "shmem_init_thread failed; run with the launcher of this library");
@@ -164,8 +191,7 @@ int team_close(struct team *team)
 {
     struct own *own = team->own;
     hosts_close(team);
-    if (own->memory)
-        shmem_free(own->memory);
+    free_pieces(&own->pieces);
     shmem_free(own->emptied);
     shmem_free(own->slots);
     free(own->sent);

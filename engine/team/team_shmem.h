@@ -11,6 +11,9 @@
  * fails on one rank leaves nobody waiting. ERR_NOMEM, on all ranks alike. */
 int team_symmetric(const struct team *team, size_t bytes, void **memory);
 
+/* As much beside all that was taken since the last team_symmetric(), which takes back all of it. */
+int team_symmetric_more(const struct team *team, size_t bytes, void **memory);
+
 /* May so many threads call OpenSHMEM at once? 0, or ERR_UNSUPPORTED and a sentence with the provided level
  * and what to do. A single thread always may. */
 int team_threads_allowed(const char *op, int threads);

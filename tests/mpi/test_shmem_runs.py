@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import compress
 from pathlib import Path
 
 import pytest
 
-from ends import all_are_right, ends_of
+from ends import all_are_refused, all_are_right, ends_of
 from further import further
-from points import measure
+from kernels import kernel_lines
+from points import engine_of, measure, mpi_or_skip
 from preloaded import build_preloaded
 from steelyard.base.errors import InputError
 from steelyard.engines.build import Engine, describe, mpi_engine
@@ -29,6 +30,14 @@ _BROKEN = {
         *(("atomic_compare_swap", f"type={word} ") for word in ("int", "uint")),
     )
 }
+
+_BRICK = "nx=3 ny=4 nz=2 iterations=10 grid=box"
+_APPS = (
+    f"app.hpccg {_BRICK}",
+    "app.minife nx=5 ny=7 nz=5 iterations=10",
+    "app.minimd nx=8 ny=8 nz=8 steps=5",
+)
+_NPB = ("cg", "mg", "ft", "lu", "bt", "sp")
 
 
 @pytest.fixture
@@ -124,6 +133,8 @@ def test_faults_are_named(shmem: Engine, tmp_path: Path) -> None:
         "shmem.fence": "wrong: rank [01]: byte 0 of block 0 from rank [01] is 0xa5",
         "shmem.alltoalls bytes=8": "wrong: rank [01]: byte 8 of the answer was written, and nothing belongs",
         "shmem.broadcast bytes=8": "wrong: rank 0: byte 0 of the answer was written, and nothing belongs",
+        f"app.hpccg {_BRICK}": "wrong: rank [01]: app.hpccg: ",
+        "app.minimd nx=8 ny=8 nz=8 steps=5": "wrong: rank [01]: app.minimd: a message of ",
     }
     lines = [f"op={line} method=barrier rule=fixed count=2" for line in (*words, "shmem.put bytes=103")]
     before = ("env", f"LD_PRELOAD={build_preloaded(shmem, _FAULTS, tmp_path)}")
@@ -131,6 +142,51 @@ def test_faults_are_named(shmem: Engine, tmp_path: Path) -> None:
     for end, (line, sentence) in zip(wrong, words.items(), strict=True):
         assert (end.status, bool(re.match(sentence, end.why or ""))) == ("failed", True), (line, end.why)
     assert (right.status, right.verified) == ("ok", True)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "threads", "kernels", "backs"),
+    [
+        (2, 1, (*_APPS, "npb.cg class=S"), ("nonblocking",)),
+        *(
+            further(*case, (*_APPS, *(f"npb.{name} class=S" for name in _NPB)), ("blocking", "signal"))
+            for case in ((1, 2), (2, 2), (3, 1), (4, 1), (8, 1))
+        ),
+    ],
+)
+def test_kernels_answer_as_under_an_mpi(
+    shmem: Engine, tmp_path: Path, ranks: int, threads: int, kernels: Sequence[str], backs: Sequence[str]
+) -> None:
+    """To the last bit, where the order of sums is the same. `signal` needs OpenSHMEM 1.5."""
+    cases = [
+        *(f"{kernel} backend={back}" for kernel in kernels for back in backs),
+        *("npb.is class=S backend=blocking", "npb.cg class=S backend=collective", "npb.ep class=S"),
+    ]
+    lines = kernel_lines(cases, f" threads={threads}")
+    ends = ends_of(measure(shmem, ranks, threads, lines, tmp_path / "shmem.jsonl"), len(lines))
+    there = [line for line, end in zip(lines, ends, strict=True) if _LATER not in (end.why or "")]
+    ends = [end for end in ends if _LATER not in (end.why or "")]
+    all_are_right(there, ends)
+    engine = engine_of(mpi_or_skip("openmpi"))
+    same = kernel_lines(_APPS, f" threads={threads}")
+    under_mpi = ends_of(measure(engine, ranks, threads, same, tmp_path / "mpi.jsonl"), len(same))
+    bits = {
+        line.split(" ")[0]: end.answer.bits for line, end in zip(same, under_mpi, strict=True) if end.answer
+    }
+    told = [(line, end.answer) for line, end in zip(there, ends, strict=True) if end.answer]
+    assert {line.split(" ")[0] for line, _ in told} == {*bits}
+    for line, answer in told:
+        assert not answer.exact or answer.bits == bits[line.split(" ")[0]], line
+
+
+def test_what_openshmem_cannot_carry_is_told(shmem: Engine, tmp_path: Path) -> None:
+    refused = {
+        "app.hpccg backend=fence": "OpenSHMEM has nothing like backend=fence for this; give backend=blocking",
+        "npb.is class=S": "OpenSHMEM has nothing like backend=collective for this; give backend=blocking",
+        "app.hpccg threads=2 movers=2": "by OpenSHMEM one thread moves all messages; leave movers=2 out",
+    }
+    lines = kernel_lines(list(refused))
+    all_are_refused(refused, ends_of(measure(shmem, 2, 2, lines, tmp_path / "x.jsonl"), len(lines)))
 
 
 def test_a_heap_that_is_too_small_is_told(

@@ -57,7 +57,7 @@ _MAY_INCLUDE = {
 }
 # System header -> the only files that may include it.
 _SYSTEM_HEADERS = {
-    "shmem.h": ("team/team_shmem.[ch]", "ops/shmem/*"),
+    "shmem.h": ("team/*_shmem.[ch]", "comm/*_shmem.[ch]", "ops/shmem/*"),
     "mpi.h": ("team/team_mpi*.[ch]", "comm/*_mpi.[ch]", "ops/mpi/*"),
     "pthread.h": ("base/pool.c", "ops/pthread/*", "ops/openmp/region.c"),
     "omp.h": ("base/openmp_places.c", "ops/openmp/*"),
@@ -66,6 +66,7 @@ _SYSTEM_HEADERS = {
 _MAY_HAVE_IF = {
     "team/team_mpi*.[ch]": "what MPI libraries lack",
     "comm/compat_mpi.h": "what MPI libraries lack",
+    "team/compat_shmem.h": "what libraries of OpenSHMEM 1.4 lack",
     "ops/*/compat.h": "what compilers and systems lack",
     "ops/link/*ofi*.[ch]": "machines without libfabric",
     "ops/link/*ucx*.[ch]": "machines without UCX",
@@ -238,6 +239,7 @@ def test_a_violation_in_the_engine_is_found(path: str, line: str, complaint: str
         ("base/err.h", "int err_say(int) __attribute__((format(printf, 2, 3)));"),
         ("kernels/npb/cg.c", '#include "kernels/npb/cg.h"\n#include "comm/comm.h"\n#include "core/phase.h"'),
         ("comm/comm_mpi.c", "#include <mpi.h>"),
+        ("comm/comm_shmem.c", "#include <shmem.h>"),
         ("registry.c", '#include "ops/families.h"\n#if STEELYARD_MPI\n#endif'),
     ],
 )

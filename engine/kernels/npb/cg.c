@@ -335,8 +335,8 @@ static double work(const double *chosen)
 }
 
 static const char *const names[] = {"zeta", NULL};
-static const char *const backends[] = {"nonblocking", "blocking",    "persistent",  "neighbour",
-                                       "collective",  "icollective", "pcollective", NULL};
+static const char *const backends[] = {"nonblocking", "blocking",    "persistent", "neighbour", "collective",
+                                       "icollective", "pcollective", "signal",     NULL};
 static const struct param params[] = {
     NPB_PARAMS(backends),
     [ROWS] = {"rows", "", "rows of the grid of ranks; 0: as near to a square as possible", 0, 0, 1e9},

@@ -359,7 +359,7 @@ static double work(const double *chosen)
 
 static const char *const names[] = {"the real part of a checksum", "the imaginary part of a checksum", NULL};
 static const char *const backends[] = {"collective",  "nonblocking", "blocking", "persistent",
-                                       "icollective", "pcollective", NULL};
+                                       "icollective", "pcollective", "signal",   NULL};
 static const struct param params[] = {NPB_PARAMS(backends), {0}};
 
 const struct kernel npb_ft = {

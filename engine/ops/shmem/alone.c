@@ -4,8 +4,8 @@
 
 #include "base/err.h"
 #include "ops/common/data.h"
-#include "ops/shmem/compat.h"
 #include "ops/shmem/job.h"
+#include "team/compat_shmem.h"
 #include "team/team_shmem.h"
 
 #include <stdio.h>

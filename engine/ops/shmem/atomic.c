@@ -5,8 +5,8 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "ops/common/data.h"
-#include "ops/shmem/compat.h"
 #include "ops/shmem/job.h"
+#include "team/compat_shmem.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define OPS_SHMEM_COLL_H
 
 #include "core/op.h"
-#include "ops/shmem/compat.h"
+#include "team/compat_shmem.h"
 
 #include <shmem.h>
 

@@ -4,8 +4,8 @@
 
 #include "base/err.h"
 #include "ops/common/blocks.h"
-#include "ops/shmem/compat.h"
 #include "ops/shmem/job.h"
+#include "team/compat_shmem.h"
 
 #include <string.h>
 

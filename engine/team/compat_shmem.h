@@ -1,6 +1,6 @@
 /* What libraries of OpenSHMEM 1.4 lack. */
-#ifndef OPS_SHMEM_COMPAT_H
-#define OPS_SHMEM_COMPAT_H
+#ifndef TEAM_COMPAT_SHMEM_H
+#define TEAM_COMPAT_SHMEM_H
 
 #include <shmem.h>
 

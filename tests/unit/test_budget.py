@@ -85,7 +85,7 @@ def test_ranks_and_threads_that_wait_for_cores_take_as_long_at_least() -> None:
     ],
 )
 def test_a_limit_that_is_reached_is_no_estimate(budget: str | None, seconds: float, words: str) -> None:
-    counts = {"test_cases": 1, "launches": 1, "starts": 1, "node_hours": 0.0, "bytes": 0}
+    counts = {"test_cases": 1, "launches": 1, "starts": 1, "node_hours": 0.0, "bytes": 0, "memory": 0}
     found = Forecast(name="x", seconds=seconds, time_budget=budget, jobs=(), **counts)  # type: ignore[arg-type]
     assert total_lines(found)[1].startswith(words)
 

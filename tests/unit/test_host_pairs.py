@@ -77,6 +77,9 @@ def _told(points: tuple[PlannedPoint, ...]) -> str:
         ("n4,n2", {}, "other-switch n4,n2 2@2"),
         ("n4,n4;n4,n3", {"ranks_per_host": 3}, "same-host n4,n4 6@1; same-switch n4,n3 6@2"),
         ("n1,n2", {"ranks": "2,8"}, "same-switch n1,n2 2@2; same-switch n1,n2 8@2"),
+        ("n4,n1,n2", {}, "other-host n4,n1,n2 3@3"),
+        ("n4,n1,n2", {"ranks": "3,6"}, "other-host n4,n1,n2 3@3; other-host n4,n1,n2 6@3"),
+        ("n1,n2,n3,n4", {"ranks_per_host": 2}, "other-host n1,n2,n3,n4 8@4"),
         ("0,1;n1,n2", {}, "list 0,1 2@None; same-switch n1,n2 2@2"),
         ("hosts-each;hosts-all;n1,n2", {"hosts": 2}, "same-host n1,n1 2@1; same-switch n1,n2 2@2"),
     ],
@@ -98,8 +101,16 @@ def test_hosts_of_which_nobody_knows_the_switch_are_simply_others() -> None:
         ("hosts-all", _HOSTS[:1], {}, "there is only n1"),
         ("hosts-each", _HOSTS, {"hosts": 5}, "needs 5 hosts, and this allocation has 4"),
         ("n1,n9", _HOSTS, {}, "there is no host 'n9' among n1, n2, n3, n4"),
-        ("n8,n9", _HOSTS, {}, "neither a list of CPUs, as 0,1 or 0-3, nor two hosts of this allocation"),
+        ("n8,n9", _HOSTS, {}, "neither a list of CPUs, as 0,1 or 0-3, nor hosts of this allocation"),
         ("n1,n2", _HOSTS, {"ranks": 3}, "3 ranks cannot be shared evenly by two hosts"),
+        (
+            "n1,n2,n3",
+            _HOSTS,
+            {"ranks": 4},
+            "4 ranks cannot be shared evenly by 3 hosts; give a multiple of 3",
+        ),
+        ("n1,n2,n1", _HOSTS, {}, "the host n1 stands twice in 'n1,n2,n1'; name each of several hosts once"),
+        ("n1,n2,n7", _HOSTS, {}, "there is no host 'n7' among n1, n2, n3, n4"),
         ("n1,n2", _HOSTS, {"ranks": 2, "ranks_per_host": 1}, "say the same twice"),
         ("n1,n2", _HOSTS, {"engine": "solo"}, "cannot run without MPI|is on the host of this process"),
         ("0,1", _HOSTS, {"hosts": 2}, "the placement 0,1 is of one host, not of 2"),
@@ -338,7 +349,16 @@ def test_rounds_make_a_matrix_of_hosts(ranks: int) -> None:
     assert hosts_of_ranks(rows[0]) == tuple(names)
     (matrix,) = matrices(rows)
     assert matrix.hosts == tuple(names)
-    assert host_matrices(rows)[0].hosts
+    (table,) = host_matrices(rows)
+    known = {
+        frozenset((table.hosts[a], table.hosts[b])): ns
+        for (a, b), ns in zip(table.ends, table.ns, strict=True)
+    }
+    assert known == {
+        frozenset((names[pair.low], names[pair.high])): pair.median
+        for row in rows
+        for pair in row.get(Messages).pairs
+    }
     for row in rows:
         for pair in row.get(Messages).pairs:
             assert matrix.ns[pair.low, pair.high] == matrix.ns[pair.high, pair.low] == pair.median

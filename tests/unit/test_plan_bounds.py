@@ -127,6 +127,25 @@ def test_all_values(name: str, key: str, keys: dict[str, Any], values: tuple[flo
 
 
 @pytest.mark.parametrize(
+    ("asked", "ranks", "count"), [("16 of *", 1000, 16), ("3 of *", 4, 3), ("9 of *", 4, 4), ("5 of *", 7, 5)]
+)
+def test_some_of_all_values_are_drawn_once_and_for_all(asked: str, ranks: int, count: int) -> None:
+    """Each one once, in their order, from all of them; the same ones again for as many ranks."""
+    points, again = (_points("mpi.bcast", {"root": asked}, ranks=ranks, bytes=8) for _ in range(2))
+    drawn = [point.params["root"] for point in points]
+    assert drawn == [point.params["root"] for point in again] == sorted(set(drawn), key=float)
+    assert len(drawn) == count
+    assert all(value in range(ranks) for value in drawn)
+    assert ranks < 1000 or max(float(value) for value in drawn) > ranks / 2
+
+
+@pytest.mark.parametrize("asked", ["0 of *", "3of*", "3 of all", "-1 of *", "123456 of *"])
+def test_words_that_draw_nothing_are_no_values(asked: str) -> None:
+    with pytest.raises(InputError, match=r"root of mpi\.bcast must be a number, not"):
+        _points("mpi.bcast", {"root": asked}, ranks=4, bytes=8)
+
+
+@pytest.mark.parametrize(
     ("measure", "plan", "words"),
     [
         (Measure(ops=("omp.barrier",), thread_level="multiple"), {}, "starts MPI; leave --thread-level out"),

@@ -24,6 +24,7 @@ _OPERATIONS_PER_S = {
 _USUAL_PER_S = 1e9
 # Bytes a second: of a copy by one core, of messages between two ranks, of all ranks of a collective.
 _BYTES_PER_S = {"local": 1e10, "p2p": 4e9, "collective": 2e9}
+SINGLE_MESSAGES = "each"  # the method that times them, between pairs of ranks at once
 _MANY = ("window", "calls")  # parameters that count messages in a repetition
 _SHORTEST = 1e-7
 
@@ -34,8 +35,9 @@ def repetition_seconds(point: PlannedPoint, op: Op, cores: int) -> float:
         return max(_SHORTEST, _work_seconds(point, op, op.work, cores))
     numbers = {row.name: row.default for row in op.params if not row.words}  # a window may be a word, too
     parts = [float(point.params.get(name, numbers[name])) for name in _MANY if name in numbers]
-    ranks = point.ranks if op.class_ == "collective" else 1
-    return max(_SHORTEST, point.bytes * math.prod(parts) * ranks / _BYTES_PER_S[op.class_])
+    is_pair = op.class_ != "collective" or point.method == SINGLE_MESSAGES
+    moved = point.bytes * math.prod(parts) * (1 if is_pair else point.ranks)
+    return max(_SHORTEST, moved / _BYTES_PER_S[op.class_])
 
 
 def _work_seconds(point: PlannedPoint, op: Op, work: Work, cores: int) -> float:

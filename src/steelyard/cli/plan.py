@@ -28,7 +28,7 @@ _FEW = 3  # ops of a job that are named
 
 
 def show_plan(options: RunOptions) -> None:
-    """Print the jobs of a plan, its test cases, time, node hours and disk; measure nothing."""
+    """Print the jobs of a plan, its test cases, time, node hours, memory and disk; measure nothing."""
     plan = planned(options)
     folder = options.out or default_folder(plan)
     if is_batch(options):
@@ -58,14 +58,16 @@ def plan_table(found: Forecast) -> Table:
     settings = labels_of([{**set_facts("omp", job.omp), **set_facts("env", job.env)} for job in found.jobs])
     labels = labels_of([_facts(job, settings.label(i)) for i, job in enumerate(found.jobs)])
     common = ", ".join((*labels.common.values(), *settings.common.values()))
-    explained = "a job is measured once in each launch, by one start of the engine"
+    explained = (
+        "a job is measured once in each launch, by one start of the engine; memory: of all ranks, on rank 0"
+    )
     return Table(
         title=f"jobs of the plan {found.name}",
         explained=f"{explained}; {common}" if common else explained,
         columns=(
             *(axis.column for axis in labels.varying),
             words("ops"),
-            *map(number, ("test cases", "launches", "time", "disk")),
+            *map(number, ("test cases", "launches", "time", "memory", "disk")),
         ),
         lines=plain_lines(
             (
@@ -74,6 +76,7 @@ def plan_table(found: Forecast) -> Table:
                 str(job.test_cases),
                 str(job.launches),
                 format_duration(job.seconds),
+                roughly(job.memory),
                 roughly(job.bytes),
             )
             for i, job in enumerate(found.jobs)

@@ -1,7 +1,7 @@
-"""Values of `--placement` among hosts: words and pairs of names, as the hosts of ranks.
+"""Values of `--placement` among hosts: words, and two names or more, as the hosts of ranks.
 
-Half of the ranks are on the first host of a pair, the others on the second. Pure: words and the hosts of an
-allocation go in, placements come out.
+Each host has as many of the ranks, in this order: half of them are on the first host of a pair. Pure: words
+and the hosts of an allocation go in, placements come out.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
-from steelyard.base.product import check_test_cases, product_of
+from steelyard.base.product import check_test_cases
 from steelyard.base.units import parse_counts
 from steelyard.engines.description import Op
 from steelyard.plan.axis import numbers_in
 from steelyard.plan.plan import Measure
 from steelyard.plan.teams import Team, hosts_of
-from steelyard.records.campaign_file import Placement
+from steelyard.records.campaign_file import OTHER_HOST, Placement
 from steelyard.system.allocation import MOST_HOSTS, AllocatedHost
 from steelyard.system.topology import host_class_of
 
 HostPair = tuple[AllocatedHost, AllocatedHost]
+HostGroup = tuple[AllocatedHost, ...]
 
 
 def _of_each_class(hosts: Sequence[AllocatedHost]) -> list[HostPair]:
@@ -60,11 +61,11 @@ def placement_words(measure: Measure) -> tuple[str, ...]:
 
 
 def is_of_hosts(word: str, hosts: Sequence[AllocatedHost]) -> bool:
-    """Is a placement's word about hosts: one of `HOST_WORDS`, or two names that are no numbers?"""
+    """Is a placement's word about hosts: one of `HOST_WORDS`, or names that are no numbers?"""
     names = [name.strip() for name in word.split(",")]
     known = {host.name for host in hosts}
     return word in HOST_WORDS or (
-        len(names) == 2 and not any(name.isdigit() for name in names) and bool(known & set(names))
+        len(names) > 1 and not any(name.isdigit() for name in names) and bool(known & set(names))
     )
 
 
@@ -77,8 +78,8 @@ def stand_ins(words: Sequence[str], count: int) -> tuple[AllocatedHost, ...]:
         raise InputError(
             f"placements are made among at most {MOST_HOSTS} hosts, not {count}; give fewer with --hosts"
         )
-    pairs = (pair for word in words if len(pair := word.split(",")) == 2)
-    names = dict.fromkeys(name.strip() for pair in pairs for name in pair if not name.strip().isdigit())
+    groups = (group for word in words if len(group := word.split(",")) > 1)
+    names = dict.fromkeys(name.strip() for group in groups for name in group if not name.strip().isdigit())
     made_up = (f"host-{number + 1}" for number in range(count))
     every = itertools.islice(itertools.chain(names, made_up), count)
     return tuple(map(AllocatedHost, every))
@@ -104,31 +105,32 @@ def with_hosts(measure: Measure, hosts: tuple[int, ...]) -> Measure | None:
 def host_placements(
     words: Sequence[str], measure: Measure, op: Op, hosts: Sequence[AllocatedHost], alone: bool
 ) -> Iterator[tuple[Team, Placement]]:
-    """List the teams of an op on the pairs of hosts that words such as `hosts-all` or `n1,n2` mean, each
+    """List the teams of an op on the hosts that words such as `hosts-all`, `n1,n2` or `n1,n2,n5` mean, each
     once.
 
-    Each team has the measure's ranks per host on each side, one if it sets none. Pairs are taken from as many
-    hosts as the measure names, from all if it names none. A team that is too small for the op is left out,
-    unless the op is `alone`. Raises InputError.
+    Each team has the measure's ranks per host on each of them, one if it sets none. Pairs are taken from as
+    many hosts as the measure names, from all if it names none. A team that is too small for the op is left
+    out, unless the op is `alone`. Raises InputError.
     """
     if not words:
         return
-    pairs = dict.fromkeys(
-        pair for word in words for pool in _pools(word, measure, hosts) for pair in _pairs(word, pool)
+    groups = dict.fromkeys(
+        group for word in words for pool in _pools(word, measure, hosts) for group in _groups(word, pool)
     )
-    for (a, b), each in product_of(pairs, _each_side(measure)):
-        ranks = 2 * each
-        if ranks < op.min_ranks:
-            if alone:
+    sides = {size: _each_host(measure, size) for size in set(map(len, groups))}
+    check_test_cases(sum(len(sides[len(group)]) for group in groups))
+    for group in groups:
+        for each in sides[len(group)]:
+            ranks = len(group) * each
+            if ranks >= op.min_ranks:
+                names = tuple(host.name for host in group)
+                kind = host_class_of(*group) if len(group) == 2 else OTHER_HOST
+                yield Team(ranks, len(set(names))), Placement(kind, hosts=names)
+            elif alone:
                 raise InputError(
                     f"{op.name} needs {op.min_ranks} ranks, not {ranks}; give --ranks-per-host "
-                    f"{-(-op.min_ranks // 2)}"
+                    f"{-(-op.min_ranks // len(group))}"
                 )
-            continue
-        yield (
-            Team(ranks, len({a.name, b.name})),
-            Placement(host_class_of(a, b), hosts=(a.name, b.name)),
-        )
 
 
 def _pools(word: str, measure: Measure, hosts: Sequence[AllocatedHost]) -> Iterator[Sequence[AllocatedHost]]:
@@ -148,7 +150,7 @@ def _pools(word: str, measure: Measure, hosts: Sequence[AllocatedHost]) -> Itera
         yield hosts[:count]
 
 
-def _pairs(word: str, hosts: Sequence[AllocatedHost]) -> list[HostPair]:
+def _groups(word: str, hosts: Sequence[AllocatedHost]) -> Sequence[HostGroup]:
     if word in HOST_WORDS:
         found = HOST_WORDS[word](hosts)
         if not found:
@@ -162,11 +164,13 @@ def _pairs(word: str, hosts: Sequence[AllocatedHost]) -> list[HostPair]:
     for name in names:
         if name not in by_name:
             raise InputError(f"there is no host '{name}' among {', '.join(by_name)}, to be placed on")
-    return [(by_name[names[0]], by_name[names[1]])]
+        if len(names) > 2 and names.count(name) > 1:
+            raise InputError(f"the host {name} stands twice in '{word}'; name each of several hosts once")
+    return [tuple(by_name[name] for name in names)]
 
 
-def _each_side(measure: Measure) -> tuple[int, ...]:
-    """Find the ranks on each side of a pair."""
+def _each_host(measure: Measure, hosts: int) -> tuple[int, ...]:
+    """Find the ranks on each host of a group."""
     if measure.ranks is not None and measure.ranks_per_host is not None:
         raise InputError("ranks and ranks_per_host say the same twice; leave one of them out")
     axis = measure.ranks_per_host if measure.ranks is None else measure.ranks
@@ -175,6 +179,7 @@ def _each_side(measure: Measure) -> tuple[int, ...]:
     numbers = numbers_in(axis, lambda text: parse_counts(text, "ranks"))
     if measure.ranks is None:
         return numbers
-    if odd := [number for number in numbers if number % 2]:
-        raise InputError(f"{odd[0]} ranks cannot be shared evenly by two hosts; give an even number")
-    return tuple(number // 2 for number in numbers)
+    if odd := [number for number in numbers if number % hosts]:
+        of = "two hosts; give an even number" if hosts == 2 else f"{hosts} hosts; give a multiple of {hosts}"
+        raise InputError(f"{odd[0]} ranks cannot be shared evenly by {of}")
+    return tuple(number // hosts for number in numbers)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import random
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from steelyard.base.errors import InputError
@@ -9,6 +12,8 @@ from steelyard.base.product import product_of
 from steelyard.engines.description import Method, Op, Ops, Param, Rule, by_name
 from steelyard.plan.bounds import BoundedCase, all_values
 from steelyard.plan.plan import Measure, Value, nearest
+
+_DRAWN = re.compile(r"([1-9]\d{0,4}) of \*", re.ASCII)
 
 
 def param_rows(op: Op, method: str, rule: str, ops: Ops) -> dict[str, Param]:
@@ -25,7 +30,7 @@ def combined_params(
         for key, value in measure.params.items()
         if key in rows
     }
-    first = {key: values[0] for key, values in given.items() if values[0] != "*"}
+    first = {key: values[0] for key, values in given.items() if _most_of_all(values) is None}
     case = case._replace(params={key: row.default for key, row in rows.items()} | first)
     mine = {key: _values(name, rows[key], values, case) for key, values in given.items()}
     return [dict(zip(mine, combination, strict=True)) for combination in product_of(*mine.values())]
@@ -37,10 +42,11 @@ def fitting(op: Op, size: int) -> dict[str, Value]:
 
 
 def _values(name: str, row: Param, given: Sequence[Value], case: BoundedCase) -> tuple[Value, ...]:
-    """Read values of a parameter, each checked; `*` means all that it can have."""
+    """Read values of a parameter, each checked; `*` means all that it can have, `8 of *` eight of them."""
     key, words = row.name, row.words
-    if "*" in given and (every := all_values(row, case)):
-        return every
+    most = _most_of_all(given)
+    if most is not None and (every := all_values(row, case)):
+        return _drawn(every, most)
     for value in given:
         if words and value not in words:
             raise InputError(f"{key} of {name} must be one of {', '.join(words)}, not {value}")
@@ -51,6 +57,23 @@ def _values(name: str, row: Param, given: Sequence[Value], case: BoundedCase) ->
         if isinstance(value, float) and row.is_whole and not value.is_integer():
             raise InputError(f"{key} of {name} must be a whole number, not {value:g}")
     return tuple(given)
+
+
+def _most_of_all(given: Sequence[Value]) -> float | None:
+    """Find how many of all values are meant: all by `*`, eight by `8 of *`; None where neither is given."""
+    counts = [_DRAWN.fullmatch(value) for value in given if isinstance(value, str)]
+    if "*" in given:
+        return math.inf
+    return max((float(count[1]) for count in counts if count), default=None)
+
+
+def _drawn(every: tuple[Value, ...], most: float) -> tuple[Value, ...]:
+    """Draw so many of all values, in their order; the same ones whenever there are as many to draw from."""
+    if len(every) <= most:
+        return every
+    draw = random.Random(len(every))
+    order = sorted(range(len(every)), key=[draw.random() for _ in every].__getitem__)
+    return tuple(every[place] for place in sorted(order[: int(most)]))
 
 
 def params_of(owner: Op | Method | Rule, params: Mapping[str, Value]) -> dict[str, Value]:

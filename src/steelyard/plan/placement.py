@@ -104,7 +104,7 @@ def _listed(word: str, places: int, whose: str, topology: Topology) -> tuple[int
     if not cpus or any(not part.strip() for part in word.split(",")):
         words = f"default, {UNBOUND}, {', '.join(_WORDS)}, {', '.join(HOST_WORDS)}"
         raise InputError(
-            f"the placement '{word}' is neither a list of CPUs, as 0,1 or 0-3, nor two hosts of this "
+            f"the placement '{word}' is neither a list of CPUs, as 0,1 or 0-3, nor hosts of this "
             f"allocation, nor one of {words}"
         )
     check_cpus(cpus, [cpu.number for cpu in topology.cpus], topology.online, word)

@@ -37,8 +37,8 @@ class Placement(Struct, frozen=True):
 
     `kind` is the class of a pair of CPUs (see `topology.CLASSES`), `list` for other numbers of them, or
     `unbound`, without `cpus`. `interrupts` are those CPUs whose core takes the interrupts of devices. A
-    placement of `hosts` has no CPUs: the first half of the ranks is on the first host, the others on the
-    second, and `kind` is the class of these two.
+    placement of `hosts` has no CPUs: each has as many ranks, in this order, so of two the first has the
+    first half; `kind` is the class of these two, or `other-host` for more.
     """
 
     kind: str

@@ -6,7 +6,8 @@ rank on each host. A pair has one time here, whichever way round it was measured
     time of a host = the median over its pairs with other hosts
 
 A slow host is slow in each of its pairs, and each other host only in one of its own. So medians over pairs
-show it, from four hosts and five launches on (`stats.peer_outliers`).
+show it, from four hosts and five launches on (`stats.peer_outliers`). Some rounds of many are enough for
+that: each host then has as many partners as there are rounds, drawn from all.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from steelyard.stats.arrays import FloatArray
 from steelyard.stats.peer_outliers import LEAST_LAUNCHES, LEAST_PLACES, compare_peers
 
 _LEAST_HOSTS = 3  # two hosts are one pair
-_LEAST_KNOWN = 0.5  # of a host's pairs: fewer are no fair sample of its partners
+_LEAST_KNOWN = 0.5  # of a host's pairs: fewer that were chosen are no fair sample of its partners
+LEAST_ROUNDS = 5  # that were drawn: the median of five partners is not that of an odd one, nor of two
 LEAST_SLOWER = 0.05  # of a time: a host that is slower by less is as fast as its peers
 
 _Launches = Mapping[int, float]  # of each launch of a pair the median in ns
@@ -43,16 +45,25 @@ class HostTimes(Struct, frozen=True):
 
 
 class HostPairs(Struct, frozen=True):
-    """A test case on pairs of hosts: `ns[i][j]` from host i to host j, nan if it was not measured.
+    """A test case on pairs of hosts: `ns[p]` is the time of pair p, whose hosts are `hosts[i]` for the two i
+    in `ends[p]`.
 
     `row` is one of its rows, for its name. `by_launch` are the logarithms of the times of each host, shape
-    (launches, hosts), of the launches in which each host was measured with each other one.
+    (launches, hosts), of the launches in which all of these pairs were measured. `of_host` has the pairs of
+    each host, shape (hosts, most of one), filled with -1.
     """
 
     row: Row
     hosts: tuple[str, ...]
-    ns: tuple[tuple[float, ...], ...]
+    ends: NDArray[np.int64]
+    ns: FloatArray
+    of_host: NDArray[np.int64]
     by_launch: FloatArray
+
+    @property
+    def is_drawn(self) -> bool:
+        """Did each host meet only some of the others?"""
+        return 2 * len(self.ends) < len(self.hosts) * (len(self.hosts) - 1)
 
     @property
     def can_tell(self) -> bool:
@@ -92,7 +103,9 @@ def host_matrices(rows: Sequence[Row]) -> tuple[HostMatrix, ...]:
         HostMatrix(
             table.row,
             table.hosts,
+            table.ends,
             table.ns,
+            table.of_host,
             table.by_launch,
             tuple(_times(table, slower.get(id(table), np.zeros(len(table.hosts), dtype=bool)))),
         )
@@ -102,7 +115,7 @@ def host_matrices(rows: Sequence[Row]) -> tuple[HostMatrix, ...]:
 
 def hosts_of_ranks(row: Row) -> tuple[str, ...]:
     """List the host of each rank, if all are known and different; else none."""
-    if row.placed is not None:
+    if row.placed is not None and len(row.placed.hosts) <= 2:
         return ()
     hosts = tuple(part.rpartition(":")[0] for part in (row.placement or "").split("|"))
     return hosts if len(set(hosts)) == row.ranks and all(hosts) else ()
@@ -125,48 +138,56 @@ def _pairs(row: Row) -> Iterator[tuple[tuple[str, str], float, _Launches]]:
 def _table(row: Row, pairs: _Pairs) -> HostPairs | None:
     """Make the table; None if there are too few hosts, or a host has too few pairs."""
     hosts = tuple(dict.fromkeys(host for pair in pairs for host in pair))
-    ns = _matrix(hosts, {pair: time for pair, (time, _) in pairs.items()})
-    partners = (np.isfinite(ns) | np.isfinite(ns.T)).sum(axis=1)
-    if len(hosts) < _LEAST_HOSTS or partners.min() <= _LEAST_KNOWN * (len(hosts) - 1):
-        return None
-    numbers = sorted({number for _, launches in pairs.values() for number in launches})
-    each = [
-        _matrix(hosts, {pair: launches.get(number, np.nan) for pair, (_, launches) in pairs.items()})
-        for number in numbers
-    ]
-    whole = [
-        _host_medians(one) for one in each if (np.isfinite(_either_way(one)).sum() == one.size - len(one))
-    ]
-    by_launch = np.log(np.array(whole).reshape(-1, len(hosts)))
-    return HostPairs(row, hosts, tuple(map(tuple, ns.tolist())), by_launch)
-
-
-def _matrix(hosts: Sequence[str], pairs: Mapping[tuple[str, str], float]) -> FloatArray:
-    """Lay times out from host to host, shape (hosts, hosts)."""
     place = {host: index for index, host in enumerate(hosts)}
-    ns = np.full((len(hosts), len(hosts)), np.nan)
-    for (a, b), time in pairs.items():
-        ns[place[a], place[b]] = time
-    return ns
+    either_way: dict[tuple[int, int], list[tuple[float, _Launches]]] = {}
+    for (a, b), told in pairs.items():
+        ends = (min(place[a], place[b]), max(place[a], place[b]))
+        either_way.setdefault(ends, []).append(told)
+    own: list[list[int]] = [[] for _ in hosts]
+    for number, ends in enumerate(either_way):
+        for end in ends:
+            own[end].append(number)
+    fewest = min(map(len, own), default=0)
+    is_drawn = "round" in row.params and fewest >= LEAST_ROUNDS
+    if len(hosts) < _LEAST_HOSTS or not (is_drawn or fewest > _LEAST_KNOWN * (len(hosts) - 1)):
+        return None
+    of_host = np.full((len(hosts), max(map(len, own))), -1)
+    for host, numbers in enumerate(own):
+        of_host[host, : len(numbers)] = numbers
+    launches = sorted({launch for _, known in pairs.values() for launch in known})
+    each = np.array(
+        [
+            [_mean([known[launch] for _, known in told if launch in known]) for told in either_way.values()]
+            for launch in launches
+        ]
+    ).reshape(-1, len(either_way))
+    whole = each[np.isfinite(each).all(axis=1) & (is_drawn or fewest == len(hosts) - 1)]
+    ns = np.array([_mean([time for time, _ in told]) for told in either_way.values()])
+    by_launch = np.log(host_medians(whole, of_host))
+    return HostPairs(row, hosts, np.array(list(either_way)), ns, of_host, by_launch)
+
+
+def _mean(times: Sequence[float]) -> float:
+    """Take the mean of the two ways of a pair, or the one that is known; nan without any."""
+    return sum(times) / len(times) if times else np.nan
 
 
 def _times(table: HostPairs, slower: NDArray[np.bool_]) -> Iterator[HostTimes]:
-    ns = np.array(table.ns)
-    medians = _host_medians(ns)
+    medians = host_medians(table.ns, table.of_host)
     middle = float(np.median(medians))
-    for host, row, median, is_slower in zip(table.hosts, _either_way(ns), medians, slower, strict=True):
-        known = [(table.hosts[other], float(row[other])) for other in np.flatnonzero(np.isfinite(row))]
-        known.sort(key=lambda one: one[1])
-        yield HostTimes(host, float(median), float(median) / middle, known[0], known[-1], bool(is_slower))
+    for host, (own, median, is_slower) in enumerate(zip(table.of_host, medians, slower, strict=True)):
+        known = own[own >= 0]
+        partners = table.ends[known].sum(axis=1) - host
+        times = table.ns[known]
+        ends = [
+            (table.hosts[partners[at]], float(times[at])) for at in (int(times.argmin()), int(times.argmax()))
+        ]
+        yield HostTimes(
+            table.hosts[host], float(median), float(median) / middle, ends[0], ends[1], bool(is_slower)
+        )
 
 
-def _host_medians(ns: FloatArray) -> FloatArray:
-    """Compute the time of each host: the median over its pairs, shape (hosts,)."""
-    return np.asarray(np.nanmedian(_either_way(ns), axis=1))
-
-
-def _either_way(ns: FloatArray) -> FloatArray:
-    """Take the mean of the two ways of each pair, or the one that is known; shape (hosts, hosts)."""
-    both = np.stack([ns, ns.T])
-    mean = np.nan_to_num(both).sum(axis=0) / np.isfinite(both).sum(axis=0).clip(1)
-    return np.where(np.isfinite(both).any(axis=0), mean, np.nan)
+def host_medians(ns: FloatArray, of_host: NDArray[np.int64]) -> FloatArray:
+    """Compute the time of each host: the median over its pairs. ns: (..., pairs); shape (..., hosts)."""
+    filled = np.concatenate([ns, np.full((*ns.shape[:-1], 1), np.nan)], axis=-1)  # what -1 points to
+    return np.asarray(np.nanmedian(filled[..., of_host], axis=-1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from steelyard.analyses.hosts.in_full import measured_in_full
 from steelyard.analyses.hosts.model import HostMatrix, HostTimes
 from steelyard.base.units import format_bytes, format_ratio, format_time
 from steelyard.render.table import NOTHING, Line, Table, number, plain_lines, remark, words
@@ -21,6 +22,10 @@ _NOTE = (
 )
 
 
+_MOST_LINES = 64  # of hosts; of more, the slowest are shown
+_SLOWEST = 16
+
+
 def host_tables(matrices: Sequence[HostMatrix]) -> Iterator[Table]:
     """Make a table for each test case whose pairs of hosts were measured."""
     without = ("bytes", "placement", "round")
@@ -29,6 +34,14 @@ def host_tables(matrices: Sequence[HostMatrix]) -> Iterator[Table]:
         row = matrix.row
         said = [row.op, *([format_bytes(row.bytes)] if row.sized else [])]
         said += [fact.said for name, fact in told.items() if not fact.is_usual and "round" not in name]
+        times, notes = matrix.times, () if matrix.can_tell else (_NOTE,)
+        slow = [time.host for time in times if time.is_slower]
+        if matrix.is_drawn and (again := measured_in_full(slow, matrix.hosts, row.bytes)):
+            notes = (*notes, f"To measure each slow one with each of a few others: {again}")
+        if len(times) > _MOST_LINES:
+            by_ratio = sorted(times, key=lambda one: (not one.is_slower, -one.ratio))
+            times = tuple(by_ratio[: max(_SLOWEST, len(slow))])
+            notes = (f"The {len(times)} slowest of {len(matrix.hosts)} hosts.", *notes)
         yield Table(
             "from host to host",
             f"{_EXPLAINED}; {', '.join(word for word in said if word)}",
@@ -40,8 +53,8 @@ def host_tables(matrices: Sequence[HostMatrix]) -> Iterator[Table]:
                 words("farthest"),
                 remark(),
             ),
-            tuple(Line(_cells(time)) for time in matrix.times),
-            notes=() if matrix.can_tell else (_NOTE,),
+            tuple(Line(_cells(time)) for time in times),
+            notes=notes,
         )
 
 

@@ -12,7 +12,8 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from steelyard.analyses.hosts.model import host_pairs
+from steelyard.analyses.hosts.in_full import ROUNDS
+from steelyard.analyses.hosts.model import LEAST_ROUNDS, host_pairs
 from steelyard.base.cpulist import told_cpus
 from steelyard.records.campaign_file import OTHER_HOST
 from steelyard.records.kinds import FILE, NOISE
@@ -34,10 +35,8 @@ BETWEEN = " – "  # the two ends of a link
 _ALONE = ("mem.", "self.")
 # Ops in which ranks exchange messages in pairs.
 _PAIRED = ("mpi.pattern.neighbours", "mpi.pattern.bisection")
-# The op in which each host meets each other one, one pair of each per round.
-_ROUNDS = "mpi.pattern.round_robin"
-_LEAST_ROUNDS = 5  # with three pairs in each: the median of two says nothing of either
-_MOST_LINKS = 2016  # of 64 hosts; shuffles of more would take minutes
+_LEAST_PAIRS = 3  # of a round: the median of two says nothing of either
+_MOST_LINKS = 8192  # of 1024 hosts in 16 rounds; shuffles of more would take minutes
 
 _Round = Mapping[tuple[str, str], float]  # of each pair of hosts its time in ns
 Launches = Sequence[Mapping[str, float]]  # of each launch, the time of each place in ns
@@ -48,12 +47,14 @@ class PeerGroup:
     """Places that should be alike in a test: `what` was measured, the `kind` of place, and the times.
 
     `table`: logarithms of times in ns, shape (launches, places), of the launches that have all places.
+    `partly`: the bytes of a message where each host met only some of the others.
     """
 
     what: str
     kind: str
     names: tuple[str, ...]
     table: FloatArray
+    partly: int | None = None
 
     @property
     def can_tell(self) -> bool:
@@ -74,7 +75,7 @@ class PeerGroup:
     def only(self, chosen: NDArray[np.bool_]) -> PeerGroup:
         """Make the test of some of the places."""
         names = tuple(name for name, own in zip(self.names, chosen, strict=True) if own)
-        return PeerGroup(self.what, self.kind, names, self.table[:, chosen])
+        return PeerGroup(self.what, self.kind, names, self.table[:, chosen], self.partly)
 
 
 @dataclass(frozen=True)
@@ -275,17 +276,21 @@ def _of_host_messages(rows: Sequence[Row]) -> Iterator[PeerGroup]:
     """Test hosts by their messages with the others, as the table from host to host does."""
     for table in host_pairs(rows):
         if table.by_launch.size:
-            yield PeerGroup(row_name(replace(table.row, placed=None)), HOST, table.hosts, table.by_launch)
+            what, partly = (
+                row_name(replace(table.row, placed=None)),
+                table.row.bytes if table.is_drawn else None,
+            )
+            yield PeerGroup(what, HOST, table.hosts, table.by_launch, partly)
 
 
 def _of_rounds(measured: Measured, by_point: Mapping[int, Row]) -> Iterator[PeerGroup]:
-    """Test the links of hosts that have met all others in rounds: each by what its pair takes beyond what
-    both hosts take in their other pairs.
+    """Test the links of hosts that have met in rounds, all of them or some: each by what its pair takes
+    beyond what both hosts take in their other pairs.
     """
     tests: dict[RowKey, tuple[str, dict[int, list[_Round]]]] = {}
     for point in measured.points:
         row = by_point.get(point.plan.point)
-        if row is None or row.op != _ROUNDS:
+        if row is None or row.op != ROUNDS:
             continue
         _, launches = tests.setdefault(key_of(row, ("param.round",)), (row_name(row), {}))
         for cell in point.cells:
@@ -296,15 +301,18 @@ def _of_rounds(measured: Measured, by_point: Mapping[int, Row]) -> Iterator[Peer
             }
             launches.setdefault(cell.launch, []).append(met)
     for what, launches in tests.values():
-        whole = [rounds for rounds in launches.values() if _all_met(rounds)]
-        if whole and len(whole[0]) >= _LEAST_ROUNDS and sum(map(len, whole[0])) <= _MOST_LINKS:
+        whole = [rounds for rounds in launches.values() if _are_fair(rounds)]
+        if whole and sum(map(len, whole[0])) <= _MOST_LINKS:
             yield from _table(f"{what} ({OTHER_HOST})", LINK, [_links(rounds) for rounds in whole])
 
 
-def _all_met(rounds: Sequence[_Round]) -> bool:
-    """Has each host met each other one?"""
+def _are_fair(rounds: Sequence[_Round]) -> bool:
+    """Has each host met enough others, and as many as each other one? One may wait where they are odd."""
     met = Counter(host for one in rounds for pair in one for host in pair)
-    return {count + 1 for count in met.values()} == {len(met)}
+    often = met.values()
+    return (
+        len(rounds) >= LEAST_ROUNDS and min(map(len, rounds)) >= _LEAST_PAIRS and max(often) - min(often) <= 1
+    )
 
 
 def _host_medians(rounds: Sequence[_Round]) -> dict[str, float]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from steelyard.analyses.hosts.in_full import measured_in_full
 from steelyard.base.plural import counted, joined, plural
 from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.judges.accept.measurement import FALSE_ALARM, LEAST_FAULT, Weighed
@@ -93,7 +94,7 @@ def judge_places(weighed: Weighed, kind: str) -> Finding:
     bad = [_shared_words(one) for one in kinds if one.shared_end]
     if odd := _by_place(_odd_ones(own)):
         bad = [_odd_words(odd), *bad]
-        return Finding(NOT_WELL, " ".join(bad), _measured_alone(odd[0][0]), brief=_odd_brief(odd))
+        return Finding(NOT_WELL, " ".join(bad), _measured_alone(odd), brief=_odd_brief(odd))
     if bad:
         return Finding(NOT_WELL, " ".join(bad))
     if kinds:
@@ -211,10 +212,16 @@ def _percent(log: float, bare: bool = False) -> str:
     return f"{100 * math.expm1(log):.3g}{'' if bare else ' %'}"
 
 
-def _measured_alone(odd: _Odd) -> str:
-    """Write how to measure the slowest pair of CPUs alone; empty for what has no such command."""
-    ends = odd.name.split(BETWEEN)
-    if odd.test.kind != LINK or not all(re.fullmatch("[0-9]+", end) for end in ends):
+def _measured_alone(odd: Sequence[Sequence[_Odd]]) -> str:
+    """Write how to measure the slowest pair of CPUs alone, or slow hosts with each of a few others; empty for
+    what has no such command.
+    """
+    worst = odd[0][0]
+    if worst.test.partly is not None:
+        again = measured_in_full([own[0].name for own in odd], worst.test.names, worst.test.partly)
+        return f"To measure it with each of a few others: {again}; if it stays, take it out." if again else ""
+    ends = worst.name.split(BETWEEN)
+    if worst.test.kind != LINK or not all(re.fullmatch("[0-9]+", end) for end in ends):
         return ""
     alone = command("run", "mpi.pingpong", placement=",".join(ends))
     return f"Measure the slow pair alone: {alone}; if it stays, look at what both ends share."

@@ -17,13 +17,13 @@ from make_records import FakePoint, steady, write_folder
 from steelyard.analyses.analysis import Made
 from steelyard.analyses.overview import ReadFolder, shown_items
 from steelyard.base.errors import InputError
+from steelyard.judges.compare.asked import Comparisons
 from steelyard.records.command_line import installing
 from steelyard.records.schema import End
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
 from steelyard.rows.figure_groups import group_items
 from steelyard.rows.pictures.figures import COLUMN, DOTS_PER_INCH, FIGURE_FORMATS, Figure, figures_of
-from steelyard.rows.ratios import rival_ratios
 
 _MPIS = ("openmpi-4.1.4", "<script>$x_$")
 _SIZES = (8, 64, 1024)
@@ -34,7 +34,7 @@ def _figures(folder: Path, points: list[FakePoint]) -> dict[str, Figure]:
     measured = load(write_folder(folder, points, launches=3))
     read = ReadFolder("mine", measured, Made(rows_of(measured)))
     groups = group_items(shown_items([read]))
-    return {one.name: one for one in figures_of(groups, rival_ratios([("mine", read.rows)]))}
+    return {one.name: one for one in figures_of(groups, Comparisons([read]).ratios)}
 
 
 @pytest.fixture(scope="module")

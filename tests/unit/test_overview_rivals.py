@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,16 @@ import pytest
 
 from make_records import FakePoint, steady
 from overviews import HANG, OPS, PIPE, TERMINAL, A, B, C, lines_of, made, pingpongs
-from steelyard.analyses.overview import folder_names, overview_text
+from steelyard.analyses import overview
+from steelyard.analyses.overview import ReadFolder, folder_names
+from steelyard.judges.compare.asked import Comparisons
+from steelyard.render.terminal import Paper
 from steelyard.rows.row_words import value_words
+
+
+def overview_text(folders: Sequence[ReadFolder], paper: Paper) -> str:
+    folders = overview.as_shown(folders)
+    return overview.overview_text(folders, paper, Comparisons(folders).ratios_by)
 
 
 def test_two_mpis_stand_side_by_side(tmp_path: Path) -> None:
@@ -44,7 +53,7 @@ def test_a_rival_that_failed_says_so_in_its_place(tmp_path: Path) -> None:
 
 def test_more_than_two_mpis_are_adjacent_with_a_ratio_to_the_first(tmp_path: Path) -> None:
     text = overview_text([made(tmp_path, pingpongs(A, B, C), ops=OPS)], PIPE)
-    assert f"# ratio: each / {A}\n" in text
+    assert f"# ratio: each / {A}, of launches; simultaneous 99 % intervals\n" in text
     lines = lines_of(text)
     assert [fields[:2] for fields in lines] == [
         [size, mpi] for size in ("0B", "8B", "1KiB") for mpi in (A, B, C)

@@ -1,79 +1,137 @@
-"""Ratios of rivals whose times are known."""
+"""Ratios of rivals whose times are known: one answer, whoever prints it."""
 
 from __future__ import annotations
 
-import dataclasses
-import math
+from pathlib import Path
 
-import numpy as np
 import pytest
 
 from macro_rows import row
-from steelyard.rows.ratios import folder_ratios, mpi_ratios
-from steelyard.rows.rivals import ratio_cells
+from make_records import FakePoint, steady, write_folder
+from overviews import PIPE, A, B, C, lines_of, pingpongs
+from steelyard.analyses.overview import ReadFolder, as_shown, overview_text, read_rows
+from steelyard.base.factors import FACTORS
+from steelyard.judges.compare.answer import Question
+from steelyard.judges.compare.arms import value_of
+from steelyard.judges.compare.asked import Comparisons
+from steelyard.judges.compare.conditions import consequences
+from steelyard.report.page import folder_of, render_report
+from steelyard.rows.ratios import Ratio, ratio_of
+from steelyard.rows.rivals import ratio_cells, ratio_words
+from steelyard.session.compare import compare_folders
 
 
-def test_the_first_mpi_is_the_base_of_each_test_case() -> None:
-    rows = [
-        row("mpi.bcast", mpi, [factor * size * (1 + 0.01 * i) for i in range(6)], bytes=size)
-        for size in (8, 64)
-        for mpi, factor in (("a-1", 10.0), ("b-1", 20.0), ("c-1", 5.0))
+def shown(*folders: Path) -> list[ReadFolder]:
+    return as_shown([read_rows(folder, str(folder)) for folder in folders])
+
+
+def test_show_report_and_compare_give_one_ratio_with_one_interval(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "two", pingpongs(A, B), launches=10)
+    said = {one.bytes: one for one in compare_folders([folder], Question()).points}
+    assert len(said) == 3
+    read = shown(folder)
+    ratios = Comparisons(read).ratios
+    rows = [one for one in read[0].rows if one.mpi == B]
+    by_size = {one.bytes: ratios[id(one)] for one in rows}
+    assert {size: (one.value, one.low, one.high) for size, one in by_size.items()} == {
+        size: (one.ratio, one.low, one.high) for size, one in said.items()
+    }
+    cells = [ratio_cells(ratios[id(one)]) for one in rows]
+    text = overview_text(read, PIPE, Comparisons(read).ratios_by)
+    assert [(one[5], one[6]) for one in lines_of(text)] == [
+        (value, interval.replace(" ", "")) for value, interval in cells
     ]
-    found = mpi_ratios(rows)
-    assert [(one.name, one.base_name, one.row.bytes) for one in found] == [
-        ("b-1", "a-1", 8),
-        ("b-1", "a-1", 64),
-        ("c-1", "a-1", 8),
-        ("c-1", "a-1", 64),
+    page = render_report([folder_of(one) for one in read])
+    assert all(f"<td>{interval}</td>" in page or f">{interval}<" in page for _, interval in cells)
+    assert ratio_words(max(one.ratio or 0 for one in said.values())) in Comparisons(read).headline[1]
+
+
+def test_folders_side_by_side_have_the_ratios_of_compare(tmp_path: Path) -> None:
+    folders = [
+        write_folder(tmp_path / name, pingpongs(A), launches=8, seed=seed)
+        for name, seed in (("x", 1), ("y", 2))
     ]
-    assert [one.value for one in found] == pytest.approx([2, 2, 0.5, 0.5])
-    assert not any(one.holds_one for one in found)
+    said = {one.bytes: one for one in compare_folders(folders, Question()).points}
+    read = shown(*folders)
+    ratios = Comparisons(read).ratios
+    assert {one.bytes: (ratios[id(one)].low, ratios[id(one)].high) for one in read[1].rows} == {
+        size: (one.low, one.high) for size, one in said.items()
+    }
 
 
-def test_launches_are_paired_inside_a_folder_and_not_between_folders() -> None:
-    """What both share from launch to launch is in neither's ratio; of two folders nothing is shared."""
-    shared = 1000.0 * np.exp(0.3 * np.random.default_rng(1).standard_normal(10))
-    one, other = row("mpi.bcast", "a-1", list(shared)), row("mpi.bcast", "b-1", list(1.1 * shared))
-    (paired,) = mpi_ratios([one, other])
-    assert (paired.low, paired.high) == pytest.approx((1.1, 1.1))
-    (apart,) = folder_ratios({"x": [one], "y": [other]})
-    assert apart.value == pytest.approx(1.1)
-    assert apart.holds_one
-
-
-def test_what_differs_in_more_than_the_rival_is_not_compared() -> None:
-    base = row("mpi.bcast", "a-1", [10.0, 11.0], bytes=8, params={"root": 0.0})
-    others = [
-        row("mpi.bcast", "b-1", [10.0, 11.0], bytes=8, params={"root": 1.0}),
-        row("mpi.bcast", "b-1", [10.0, 11.0], bytes=16, params={"root": 0.0}),
-        row("mpi.bcast", "b-1", [10.0, 11.0], bytes=8, ranks=4, params={"root": 0.0}),
-        row("mpi.bcast", "b-1", [10.0, 11.0], bytes=8, method="barrier", params={"root": 0.0}),
+@pytest.mark.parametrize(
+    ("key", "by", "points"),
+    [
+        ("param send", "param.send", [{"params": {"send": word}} for word in ("send", "ssend")]),
+        ("omp places", "omp.places", [{"omp": {"places": word}} for word in ("cores", "threads")]),
+    ],
+)
+def test_settings_side_by_side_have_them_too(
+    tmp_path: Path, key: str, by: str, points: list[dict[str, dict[str, str]]]
+) -> None:
+    fakes = [
+        FakePoint("mpi.pingpong", steady(200.0 + 50 * i), bytes=n, mpi=A, **values)  # type: ignore[arg-type]
+        for n in (8, 64)
+        for i, values in enumerate(points)
     ]
-    assert mpi_ratios([base, *others]) == ()
+    folder = write_folder(tmp_path / "mine", fakes, launches=10)
+    points_said = compare_folders([folder], Question(), by=by).points
+    said = {one.point_b: (one.ratio, one.low, one.high) for one in points_said}
+    (read,) = shown(folder)
+    found = Comparisons([read]).ratios_by(frozenset({key}))
+    assert {one.row.point: (one.value, one.low, one.high) for one in found.values()} == said
+    assert len(said) == 2
 
 
-def test_one_launch_has_no_interval_and_no_number_no_ratio() -> None:
-    (found,) = mpi_ratios([row("mpi.bcast", "a-1", [10.0]), row("mpi.bcast", "b-1", [30.0])])
-    assert (found.value, found.low, found.high, found.holds_one) == (3.0, None, None, True)
-    lost = row("mpi.bcast", "b-1", [1.0], median=None)
-    assert mpi_ratios([row("mpi.bcast", "a-1", [10.0]), lost]) == ()
+def test_what_is_not_compared_has_no_interval(tmp_path: Path) -> None:
+    """One launch of each, a factor that `compare` does not know, and nothing that differs."""
+    (read,) = shown(write_folder(tmp_path / "one", pingpongs(A, B), launches=1))
+    found = Comparisons([read])
+    assert found.asked is None
+    assert not found.ratios
+    text = overview_text([read], PIPE, found.ratios_by)
+    assert "interval" not in next(line for line in text.splitlines() if line.startswith("# bytes"))
+    assert "simultaneous" not in text
+    for keys in ({"thread level"}, {"param nothing"}):
+        assert not found.ratios_by(frozenset(keys))
 
 
-def test_the_interval_holds_the_ratio_that_it_stands_beside() -> None:
+def test_three_mpis_are_compared_with_the_first(tmp_path: Path) -> None:
+    (read,) = shown(write_folder(tmp_path / "three", pingpongs(A, B, C), launches=10))
+    found = Comparisons([read]).ratios.values()
+    assert {(one.name, one.base_name) for one in found} == {(B, A), (C, A)}
+    assert all(one.base.bytes == one.row.bytes for one in found)
+
+
+@pytest.mark.parametrize("factor", FACTORS.replace(" or ", ", ").split(", "))
+def test_every_factor_of_arms_can_be_compared(factor: str) -> None:
+    """Also those that no row has a value of: none is unknown."""
+    value_of(row("mpi.bcast", "a-1", [1.0]), factor)
+    consequences(factor)
+
+
+def test_two_test_cases_of_a_folder_have_an_interval_of_their_own_ratio() -> None:
     base = row("mpi.bcast", "a-1", [10.0, 10.0, 10.0, 10.0, 10.0, 10.0])
-    rival = row("mpi.bcast", "b-1", [10.0, 10.0, 10.0, 10.0, 90.0, 95.0])
-    (found,) = mpi_ratios([base, rival])
+    other = row("mpi.reduce", "a-1", [10.0, 10.0, 10.0, 10.0, 90.0, 95.0])
+    found = ratio_of(other, base)
+    assert found is not None
     assert found.low is not None
     assert found.high is not None
     assert found.low <= found.value <= found.high
-    assert math.isfinite(found.high)
 
 
-def test_folders_of_one_mpi_each_compare_these() -> None:
-    (found,) = folder_ratios(
-        {"x": [row("mpi.bcast", "a-1", [10.0, 10.0])], "y": [row("mpi.bcast", "b-1", [20.0, 20.0])]}
-    )
-    assert (found.name, found.base_name, found.value) == ("y", "x", 2.0)
+def test_one_launch_has_no_interval_and_no_number_no_ratio() -> None:
+    one, other = row("mpi.bcast", "a-1", [10.0]), row("mpi.reduce", "a-1", [30.0])
+    found = ratio_of(other, one)
+    assert found is not None
+    assert (found.value, found.low, found.high, found.holds_one) == (3.0, None, None, True)
+    assert ratio_of(row("mpi.reduce", "a-1", [1.0], median=None), one) is None
+
+
+def test_a_ratio_of_rates_is_the_other_way_round() -> None:
+    one = row("mpi.bcast", "a-1", [10.0])
+    found = Ratio("b", "a", one, one, 4.0, 2.0, 5.0).of_rates
+    assert (found.value, found.low, found.high) == (0.25, 0.2, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +146,5 @@ def test_folders_of_one_mpi_each_compare_these() -> None:
 def test_ratios_are_printed_without_exponents(
     ends: tuple[float, float, float], cells: tuple[str, str]
 ) -> None:
-    found = mpi_ratios([row("mpi.bcast", mpi, [10.0, 11.0], bytes=8) for mpi in ("a-1", "b-1")])
-    value, low, high = ends
-    ratio = dataclasses.replace(found[0], value=value, low=low, high=high)
-    assert ratio_cells(ratio) == cells
+    one = row("mpi.bcast", "a-1", [10.0])
+    assert ratio_cells(Ratio("b", "a", one, one, *ends)) == cells

@@ -164,11 +164,13 @@ def test_the_title_says_what_was_compared_where_and_when(page: str) -> None:
 
 
 def test_rivals_are_answered_first(page: str) -> None:
-    """Times of the second MPI are 1.3 times those of the first, but for what differs by chance."""
+    """Three launches tell nothing of times that differ by 30 %, and how many would do is said."""
     _, text = read(page)
-    assert re.search(r"mpi\.allreduce: Open MPI 4\.1\.4 takes 1\.\d+ to 1\.\d+ times as long as MPICH", text)
-    assert re.search(r": slower in \d of \d", text)
-    assert page.index("Open MPI 4.1.4 takes") < page.index("<svg") < page.index("<table")
+    said = r"mpi\.allreduce: Open MPI 4\.1\.4 against MPICH 4\.0\.2: cannot tell in (\d) of \1 "
+    found = re.search(said, text)
+    assert found
+    assert text[found.end() :].startswith("(about ")
+    assert page.index("Open MPI 4.1.4 against") < page.index("<svg") < page.index("<table")
 
 
 def test_what_is_long_is_folded(page: str) -> None:

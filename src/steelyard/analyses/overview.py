@@ -26,6 +26,7 @@ from steelyard.results.rows import rows_of
 from steelyard.rows.figure_groups import SKIPPED, FigureGroup, Shown, group_items
 from steelyard.rows.host_words import host_names, hosts_words
 from steelyard.rows.labels import row_labels
+from steelyard.rows.ratios import RatiosBy, no_ratios
 from steelyard.rows.short_names import named_shortly, short_names
 from steelyard.rows.table import RowTable, row_table
 from steelyard.rows.words import cpus_words, why_words
@@ -75,14 +76,19 @@ def folder_names(folders: Sequence[Path]) -> list[str]:
     return [visible(short[name]) for name in whole]
 
 
-def overview_text(folders: Sequence[ReadFolder], paper: Paper) -> str:
-    """Write everything as text; an empty line (in a pipe: `#`) separates tables and the skipped cases."""
+def overview_text(folders: Sequence[ReadFolder], paper: Paper, ratios_by: RatiosBy = no_ratios) -> str:
+    """Write everything as text; an empty line (in a pipe: `#`) separates tables and the skipped cases.
+
+    `ratios_by` knows the rows of folders that `as_shown` has named.
+    """
     apart = f"{MARK.strip()}\n" if paper.is_pipe else "\n"
     folders = as_shown(folders)
     items = shown_items(folders)
     known = [*shared_facts(items), *(["mpi"] if len({item.row.mpi for item in items} - {None}) == 1 else [])]
     blocks = [prose_text(text, paper) for text in header_lines(folders, items)]
-    blocks += [apart + table_text(table, paper) for table in overview_tables(folders, items, known)]
+    blocks += [
+        apart + table_text(table, paper) for table in overview_tables(folders, items, known, ratios_by)
+    ]
     told = [f"{what}: skipped: {why}" for what, why in skipped_cases(items)]
     skipped = "".join(prose_text(text, paper) for text in (*told, *unmeasured_words(folders)))
     return "".join([*blocks, apart + skipped if skipped else ""])
@@ -107,7 +113,10 @@ def shared_facts(items: Sequence[Shown]) -> Mapping[str, str]:
 
 
 def overview_tables(
-    folders: Sequence[ReadFolder], items: Sequence[Shown], known: Collection[str]
+    folders: Sequence[ReadFolder],
+    items: Sequence[Shown],
+    known: Collection[str],
+    ratios_by: RatiosBy = no_ratios,
 ) -> Iterator[Table]:
     """Make the tables of rows, in the order of the report, then those of models.
 
@@ -115,7 +124,7 @@ def overview_tables(
     """
     summaries = op_summaries(folders)
     for group in group_items(items):
-        if (table := group_table(group, summaries, known)) is not None:
+        if (table := group_table(group, summaries, known, ratios_by=ratios_by)) is not None:
             yield table
     for folder in folders:
         name = folder.name if len(folders) > 1 else ""
@@ -133,6 +142,7 @@ def group_table(
     summaries: Mapping[str, str],
     known: Collection[str] = (),
     is_wide: bool = False,
+    ratios_by: RatiosBy = no_ratios,
 ) -> Table | None:
     """Make the table of a group; None if all of it was skipped. `known` are facts that were already written
     above.
@@ -142,7 +152,7 @@ def group_table(
     measured = [item for item in group.items if item.row.status != SKIPPED]
     if not measured:
         return None
-    return row_table(RowTable(group.title, tuple(measured), summary, known), is_wide)
+    return row_table(RowTable(group.title, tuple(measured), summary, known, ratios_by), is_wide)
 
 
 def header_lines(folders: Sequence[ReadFolder], items: Sequence[Shown]) -> Iterator[str]:

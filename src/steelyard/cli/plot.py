@@ -53,9 +53,9 @@ class PlotOptions:
 def plot(options: PlotOptions) -> None:
     """Draw times over sizes with their intervals, and ratios of MPIs or folders: a file for each figure."""
     from steelyard.analyses.overview import as_shown, shown_items
+    from steelyard.judges.compare.asked import Comparisons
     from steelyard.rows.figure_groups import group_items
     from steelyard.rows.pictures.figures import FIGURE_FORMATS, figures_of
-    from steelyard.rows.ratios import rival_ratios
     from steelyard.session.results import read_each
 
     to = options.to or (options.out.suffix.removeprefix(".") if options.out else "") or "svg"
@@ -66,8 +66,7 @@ def plot(options: PlotOptions) -> None:
         raise InputError(f"--to {to} and --out {options.out} name two formats; leave --to out")
     folders = as_shown([one.read for one in read_each(options.folders)])
     items = _chosen(shown_items(folders), listed(options.op))
-    ratios = rival_ratios([(folder.name, folder.rows) for folder in folders])
-    figures = list(figures_of(group_items(items), ratios))
+    figures = list(figures_of(group_items(items), Comparisons(folders).ratios))
     if not figures:
         raise InputError(f"nothing in '{options.folders[0]}' has a number to draw; 'steelyard show' says why")
     write = write_whole if options.out is None else write_given

@@ -117,16 +117,18 @@ def print_results(folders: Sequence[ReadFolder], like: Sequence[str] = ()) -> On
 
     Raises InputError for an unknown test.
     """
-    from steelyard.analyses.overview import overview_text
-    from steelyard.judges.compare.asked import headline_of
+    from steelyard.analyses.overview import as_shown, overview_text
+    from steelyard.judges.compare.asked import Comparisons
 
-    answer = OnScreen(headline_of(folders), 0)
+    folders = as_shown(folders)
+    found = Comparisons(folders)
+    answer = OnScreen(found.headline, 0)
     lines = _print_sentences(answer.sentences) + say_aside("")
     theirs = [table for folder in folders for table in like_tables_of(like, folder)]
     for table in theirs:
         lines += print_table(table) + say_aside("")
     if not theirs:
-        text = overview_text(folders, paper())
+        text = overview_text(folders, paper(), found.ratios_by)
         lines += print_laid_out(text if paper().is_pipe else f"{text}\n")
     return answer.followed_by(lines)
 

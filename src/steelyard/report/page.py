@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -30,8 +30,7 @@ from steelyard.base.printable import visible
 from steelyard.base.serial_map import Mapper, serially
 from steelyard.diagnostics.results import diagnostics_of
 from steelyard.judges.accept import Acceptance
-from steelyard.judges.compare.asked import comparison
-from steelyard.judges.compare.headline import headline
+from steelyard.judges.compare.asked import Comparisons
 from steelyard.judges.compare.verdicts import Verdicts
 from steelyard.render.chart import Chart
 from steelyard.render.phone import phone_chart
@@ -46,7 +45,7 @@ from steelyard.report.guidelines import guideline_section
 from steelyard.report.section import group_section, rows_in
 from steelyard.rows.figure_groups import FigureGroup, group_items
 from steelyard.rows.pictures.ratios import overview_chart
-from steelyard.rows.ratios import Ratio, rival_ratios
+from steelyard.rows.ratios import Ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +115,19 @@ def render_report(folders: Sequence[Folder], accepted: Acceptance | None = None)
     rows = [row for folder in folders for row in folder.rows]
     items = shown_items(folders)
     groups = group_items(items)
-    ratios = rival_ratios([(folder.name, folder.rows) for folder in folders])
+    compared = Comparisons(folders)
     tables = [table for folder in folders for table in pair_tables(folder.rows)]
     summaries = op_summaries(folders)
     sections = [
-        group_section(group, main, group_table(group, summaries, is_wide=True), tables, ratios)
+        group_section(
+            group,
+            main,
+            group_table(group, summaries, is_wide=True, ratios_by=compared.ratios_by),
+            tables,
+            compared.ratios,
+        )
         for group in groups
-        if (main := group_table(group, summaries)) is not None
+        if (main := group_table(group, summaries, ratios_by=compared.ratios_by)) is not None
     ]
     sections += skipped_section(folders, items)
     guidelines = [
@@ -135,7 +140,7 @@ def render_report(folders: Sequence[Folder], accepted: Acceptance | None = None)
         for folder in folders
         for section in analysis_sections(folder.made, folder.name if several else "", PagePlace.BEFORE_ROWS)
     ]
-    verdicts = comparison(folders)
+    verdicts = compared.told
     # A page begins with a picture: what has but tables stands behind the rows.
     first = [section for section in pictures if section.charts]
     last = [section for section in pictures if not section.charts]
@@ -148,11 +153,8 @@ def render_report(folders: Sequence[Folder], accepted: Acceptance | None = None)
         folders=folders,
         places=_places(folders),
         several=several,
-        answers=[
-            *acceptance_answers(found),
-            *headline({folder.name: folder.made for folder in folders}, verdicts),
-        ],
-        overview=None if isinstance(verdicts, Verdicts) else _overview(groups, ratios),
+        answers=[*acceptance_answers(found), *compared.headline],
+        overview=None if isinstance(verdicts, Verdicts) else _overview(groups, compared.ratios),
         findings=_findings(folders),
         sections=[*accepted_sections, *sections],
         folded_from=len(accepted_sections),
@@ -179,7 +181,7 @@ def _template() -> jinja2.Template:
 _TEMPLATE = _template()  # compiled at import, while ranks start
 
 
-def _overview(groups: Sequence[FigureGroup], ratios: dict[int, Ratio]) -> Chart | None:
+def _overview(groups: Sequence[FigureGroup], ratios: Mapping[int, Ratio]) -> Chart | None:
     """Make one picture of all ratios, if there are several operations."""
     named = [
         (group.title, ratios[id(row)]) for group in groups for row in rows_in(group) if id(row) in ratios

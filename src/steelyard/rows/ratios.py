@@ -1,12 +1,11 @@
-"""Rivals: the same test case under several MPIs, or in several folders, and the ratios of their times."""
+"""The ratio of the times of two rows."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
-from steelyard.results.key import key_of, later_params
 from steelyard.results.roofs import ratio_interval
 from steelyard.results.row import Row
 from steelyard.stats import difference_interval
@@ -14,7 +13,7 @@ from steelyard.stats import difference_interval
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """The time of `row` over the time of `base`, with an interval if both have several launches.
+    """The time of `row` over the time of `base`, with an interval if there is one.
 
     `name` and `base_name` are the MPIs or folders that are compared.
     """
@@ -32,61 +31,46 @@ class Ratio:
         """Does the interval hold 1, so that both may take the same time? True without an interval."""
         return self.low is None or self.high is None or self.low <= 1.0 <= self.high
 
-
-def mpi_ratios(rows: Sequence[Row]) -> tuple[Ratio, ...]:
-    """Compare the other MPIs with the first one of each test case; launches are paired.
-
-    Launches of several MPIs in one folder alternate, so that launch i of one is near launch i of the other.
-    """
-    arms: dict[str, list[Row]] = {}
-    for row in rows:
-        if row.mpi is not None:
-            arms.setdefault(row.mpi, []).append(row)
-    return _ratios(arms, ("mpi",), paired=True)
+    @property
+    def of_rates(self) -> Ratio:
+        """The same as a ratio of rates."""
+        low, high = (1 / end if end else None for end in (self.high, self.low))
+        return replace(self, value=1 / self.value, low=low, high=high)
 
 
-def folder_ratios(folders: Mapping[str, Sequence[Row]]) -> tuple[Ratio, ...]:
-    """Compare the other folders with the first one for each test case. Their launches did not alternate.
-
-    If each folder has one MPI, MPIs may differ between folders.
-    """
-    one_each = all(len({row.mpi for row in rows if row.mpi}) <= 1 for rows in folders.values())
-    return _ratios(folders, ("mpi",) if one_each else (), paired=False)
+# The ratios of what differs by these keys of labels, such as `mpi` or `env UCX_TLS`, by `id(row)`: those that
+# a comparison of all rivals gives (`judges/compare/rival_ratios.py`).
+RatiosBy = Callable[[frozenset[str]], Mapping[int, Ratio]]
 
 
-def rival_ratios(folders: Sequence[tuple[str, Sequence[Row]]]) -> dict[int, Ratio]:
-    """Compare folders, by name, if there are several, else the MPIs of the one; by `id(row)`."""
-    found = folder_ratios(dict(folders)) if len(folders) > 1 else mpi_ratios(folders[0][1])
-    return {id(ratio.row): ratio for ratio in found}
+def no_ratios(keys: frozenset[str]) -> Mapping[int, Ratio]:
+    """Know no comparison."""
+    del keys
+    return {}
 
 
-def ratio_of(row: Row, base: Row, name: str = "", base_name: str = "", paired: bool = True) -> Ratio | None:
-    """Divide the times of two rows; `paired`: their launches alternated. None without positive times.
-
-    It has no interval where a row has one launch: that says nothing of what the next would take.
-    """
+def plain_ratio(row: Row, base: Row, name: str = "", base_name: str = "") -> Ratio | None:
+    """Divide the times of two rows, without an interval. None without positive times."""
     if not row.time or not base.time or min(row.time, base.time) <= 0:
         return None
-    ends = _paired(row, base) if paired else None
+    return Ratio(name, base_name, row, base, row.time / base.time, None, None)
+
+
+def ratio_of(row: Row, base: Row) -> Ratio | None:
+    """Divide the times of two different test cases of a folder, with an interval of this ratio alone.
+
+    Launches alternated, so they are paired. It has no interval where a row has one launch: that says nothing
+    of what the next would take. Rivals, which are one test case, have the ratios of a comparison instead.
+    None without positive times.
+    """
+    plain = plain_ratio(row, base)
+    if plain is None:
+        return None
+    ends = _paired(row, base)
     if ends is None and min(row.launch_count, base.launch_count) > 1:
         ends = ratio_interval(row, base)
     low, high = ends or (None, None)
-    return Ratio(name, base_name, row, base, row.time / base.time, low, high)
-
-
-def _ratios(arms: Mapping[str, Sequence[Row]], without: Sequence[str], paired: bool) -> tuple[Ratio, ...]:
-    if len(arms) < 2:
-        return ()
-    base_name, *others = arms
-    later = later_params(arms.values())
-    bases = {key_of(row, without, later): row for row in arms[base_name]}
-    found = (
-        ratio_of(row, base, name, base_name, paired)
-        for name in others
-        for row in arms[name]
-        if (base := bases.get(key_of(row, without, later))) is not None
-    )
-    return tuple(ratio for ratio in found if ratio is not None)
+    return replace(plain, low=low, high=high)
 
 
 def _paired(row: Row, base: Row) -> tuple[float, float] | None:

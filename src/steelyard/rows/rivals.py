@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from steelyard.base.units import format_factor
 from steelyard.render.table import NOTHING, WORDS
 from steelyard.results.row import Row
 from steelyard.rows.labels import Labels, VaryingFact
-from steelyard.rows.ratios import Ratio, ratio_of
+from steelyard.rows.ratios import Ratio, plain_ratio
 
 MOST = 10  # times: an interval that is wider than this to one side says almost nothing
 FOLDER, MPI = "folder", "mpi"
@@ -62,17 +62,25 @@ def _folders(folders: VaryingFact, mpis: VaryingFact | None) -> RivalNames:
     return _rivals(folders, frozenset({FOLDER}))
 
 
-def ratios_to_first(rows: Mapping[str, Row], rivals: RivalNames, is_rate: bool) -> dict[str, Ratio]:
-    """Divide each rival of a test case by the first one; `is_rate`: rates instead of times."""
+def ratios_to_first(
+    rows: Mapping[str, Row], rivals: RivalNames, known: Mapping[int, Ratio], is_rate: bool
+) -> dict[str, Ratio]:
+    """Find the ratio of each rival of a test case to the first one; `is_rate`: of rates instead of times.
+
+    `known` are those of the comparison, by `id(row)`. What it does not compare has its times divided, and no
+    interval.
+    """
     base = rows.get(rivals.names[0])
     if base is None:
         return {}
     found = {}
     for name, row in rows.items():
-        pair = (base, row) if is_rate else (row, base)
-        ratio = ratio_of(*pair, name, rivals.names[0], rivals.took_turns) if row is not base else None
-        if ratio is not None:
-            found[name] = ratio
+        compared = known.get(id(row))
+        if compared is None or compared.base is not base:
+            compared = plain_ratio(row, base) if row is not base else None
+        if compared is not None:
+            ratio = replace(compared, name=name, base_name=rivals.names[0])
+            found[name] = ratio.of_rates if is_rate else ratio
     return found
 
 

@@ -30,27 +30,27 @@ from steelyard.rows.columns import RowColumn, columns_of, headline_columns
 from steelyard.rows.figure_groups import SKIPPED, Shown
 from steelyard.rows.labels import Labels, VaryingFact, row_labels
 from steelyard.rows.method_words import shared_nature
-from steelyard.rows.ratios import Ratio
+from steelyard.rows.ratios import Ratio, RatiosBy, no_ratios
 from steelyard.rows.rivals import FOLDER, MPI, RivalNames, ratio_cells, ratios_to_first, rivals_of
 from steelyard.rows.row_words import failed_words, remarks
 from steelyard.rows.shared_remarks import Remarks, told_once
+from steelyard.stats.looks import RATIO_LEVEL
 
-NOT_BY_TURNS = (
-    "The folders were measured at different times: the intervals do not contain changes between them."
-)
+NOT_BY_TURNS = "The folders were measured at different times: what an hour adds is assumed, not measured."
 CellKey = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class RowTable:
     """Rows of one table in their order; `summary` describes the op, `known` are facts already
-    written above.
+    written above, `ratios_by` gives the ratios of rivals.
     """
 
     title: str
     items: Sequence[Shown]
     summary: str = ""
     known: Collection[str] = ()
+    ratios_by: RatiosBy = no_ratios
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -196,7 +196,7 @@ def _ratios(table: RowTable, rivals: RivalNames | None, members: Sequence[int]) 
     if rivals is None:
         return {}
     rows = {rivals.of[i]: table.rows[i] for i in members}
-    return ratios_to_first(rows, rivals, is_rate=table.headline != "time")
+    return ratios_to_first(rows, rivals, table.ratios_by(rivals.keys), is_rate=table.headline != "time")
 
 
 def _line(row: Row, first: CellKey, columns: Sequence[RowColumn], extra: tuple[str, ...], said: str) -> Line:
@@ -220,10 +220,15 @@ def _rival_heading(table: RowTable, rivals: RivalNames) -> str:
 
 
 def _ratio_words(table: RowTable, rivals: RivalNames) -> str:
-    """Name both, and the variable of values: `mpich-5.0.2 / openmpi-4.1.4`, `each / lib.so (LD_PRELOAD)`."""
+    """Name both, and the variable of values: `mpich-5.0.2 / openmpi-4.1.4`, `each / lib.so (LD_PRELOAD)`; and
+    what the intervals are, if there are any.
+    """
     names = f"{rivals.names[1] if len(rivals.names) == 2 else 'each'} / {rivals.names[0]}"
     heading = _rival_heading(table, rivals)
-    return names if heading in ("MPI", "folder") else f"{names} ({heading})"
+    named = names if heading in ("MPI", "folder") else f"{names} ({heading})"
+    known = table.ratios_by(rivals.keys)
+    with_interval = any(id(row) in known for row in table.rows)
+    return f"{named}, of launches; simultaneous {100 * RATIO_LEVEL:g} % intervals" if with_interval else named
 
 
 def _of_both(said: dict[str, str]) -> str:

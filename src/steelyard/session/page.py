@@ -16,21 +16,24 @@ from steelyard.analyses.overview import (
     unmeasured_words,
 )
 from steelyard.base.printable import visible
+from steelyard.judges.compare.asked import Comparisons
 from steelyard.render.table import NUMBER, Line, Table, with_signs
 
 _RIGHT = "text-align:right"
 _LEFT = "text-align:left"
 
 
-def results_html(read: ReadFolder, headline: Sequence[str], warnings: Sequence[str]) -> str:
+def results_html(read: ReadFolder, warnings: Sequence[str]) -> str:
     """Write a part of a page, which has no style sheet and no script; what is foreign is escaped."""
     folders = as_shown([read])
+    compared = Comparisons(folders)
     items = shown_items(folders)
     known = [*shared_facts(items), *(["mpi"] if len({item.row.mpi for item in items} - {None}) == 1 else [])]
     skipped = [f"{what}: skipped: {why}" for what, why in skipped_cases(items)]
-    lines = [f"<p><b>{_text(sentence)}</b></p>" for sentence in headline]
+    lines = [f"<p><b>{_text(sentence)}</b></p>" for sentence in compared.headline]
     lines += [f"<p>{_text(line)}</p>" for line in header_lines(folders, items)]
-    lines += [line for table in overview_tables(folders, items, known) for line in table_html(table)]
+    tables = overview_tables(folders, items, known, compared.ratios_by)
+    lines += [line for table in tables for line in table_html(table)]
     lines += [f"<p>{_text(line)}</p>" for line in (*skipped, *unmeasured_words(folders), *warnings)]
     return "\n".join(lines)
 

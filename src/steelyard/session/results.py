@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.analyses.overview import ReadFolder, overview_text, read_rows
+from steelyard.analyses.overview import ReadFolder, as_shown, overview_text, read_rows
 from steelyard.base.diagnostic import Diagnostic
 from steelyard.base.plural import counted
 from steelyard.base.printable import visible
@@ -15,7 +15,7 @@ from steelyard.diagnostics.results import diagnostics_of
 from steelyard.diagnostics.text import diagnostic_text
 from steelyard.export.exported import ExportedFolder
 from steelyard.export.table import table_of
-from steelyard.judges.compare.asked import headline_of
+from steelyard.judges.compare.asked import Comparisons
 from steelyard.records.results_folder import check_results_folder
 from steelyard.render.terminal import Paper
 from steelyard.results.row import Row
@@ -61,7 +61,7 @@ class Results:
     @property
     def headline(self) -> tuple[str, ...]:
         """The answer, a sentence or two."""
-        return headline_of([self.read])
+        return Comparisons(as_shown([self.read])).headline
 
     def table(self, rows: str = "cases") -> polars.DataFrame:
         """Make a table of polars; `rows` and columns are those of `steelyard.load`.
@@ -87,11 +87,14 @@ class Results:
 
     def __str__(self) -> str:
         paper = Paper(_WIDTH, is_pipe=False)
-        lines = (*self.headline, "", overview_text([self.read], paper), *diagnostic_text(self.diagnostics))
+        shown = as_shown([self.read])
+        found = Comparisons(shown)
+        text = overview_text(shown, paper, found.ratios_by)
+        lines = (*found.headline, "", text, *diagnostic_text(self.diagnostics))
         return "\n".join(lines).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        return results_html(self.read, self.headline, tuple(diagnostic_text(self.diagnostics)))
+        return results_html(self.read, tuple(diagnostic_text(self.diagnostics)))
 
 
 def read_results(folder: Path, name: str = "") -> Results:

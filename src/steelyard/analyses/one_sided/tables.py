@@ -10,7 +10,10 @@ from steelyard.base.units import format_bytes, format_ratio, format_time
 from steelyard.render.table import NOTHING, Line, Table, number, remark, words
 
 USUAL = {"bytes": NOTHING, "ranks": "2", "placement": NOTHING, "threads": "1", "in flight": "1"}
-_EXPLAINED = "ratio: the time over that of the fastest library; of each library its fastest way"
+_EXPLAINED = (
+    "ratio: the time over that of the fastest library; of each library its fastest way, and the interval is "
+    "that of these two, as if nobody had chosen them"
+)
 
 
 def one_sided_tables(questions: Sequence[OneSidedQuestion]) -> Iterator[Table]:

@@ -50,7 +50,7 @@ class Rivals:
 def value_of(row: Row, factor: str) -> str | None:
     """Find the value of a row for a factor; None if it has none. Raises InputError for an unknown factor."""
     kind, _, name = factor.partition(".")
-    if factor in ("mpi", "engine"):
+    if factor in ("mpi", "shmem", "engine"):
         return row.mpi
     if factor == "placement":
         return row.placed.text if row.placed else "default"
@@ -72,7 +72,7 @@ def folder_factor(plan: Mapping[str, Any]) -> str:
     return str(next(iter(plan.get("arms") or {}), "mpi"))
 
 
-_AXES = {"mpi": "mpi", "engine": "mpi", "placement": "placed"}
+_AXES = {"mpi": "mpi", "shmem": "mpi", "engine": "mpi", "placement": "placed"}
 _AXES |= {factor: f"env.{name}" for factor, name in AROUND.items()}
 
 

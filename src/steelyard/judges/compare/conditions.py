@@ -17,6 +17,7 @@ HARDLY, OFTEN = 0.01, 1.0  # calls of sched_yield per operation: a rank that spi
 # Consequences of a factor, which may differ between its values.
 _CONSEQUENCES = {
     "mpi": ("transport", "yields"),
+    "shmem": ("transport", "yields"),
     "engine": ("clock",),
     "placement": ("placement", "yields"),
     "param": ("yields",),
@@ -24,6 +25,7 @@ _CONSEQUENCES = {
     "env": ("transport", "yields"),
     "modules": ("transport", "yields"),
     "wrapper": ("transport", "yields"),
+    "files": (),
 }
 
 

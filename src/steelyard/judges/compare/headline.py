@@ -1,7 +1,7 @@
 """The headline of a run: what was found, in a few sentences. It opens and closes what the terminal shows, and
 opens the report.
 
-Verdicts come first, if arms were compared; else ratios of rivals, such as MPIs; else what operations take. A
+The ratios of rivals that were compared come first; else what operations take. A
 ratio is told only if its interval is narrow: see `_is_narrow`. Failures are always told.
 """
 
@@ -21,7 +21,8 @@ from steelyard.analyses.ranking.row import SETTINGS
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_time, format_values
 from steelyard.judges.compare.answer import FASTER, LITTLE, MARGIN, SAME, SLOWER
-from steelyard.judges.compare.verdicts import Verdicts
+from steelyard.judges.compare.tables import would_decide
+from steelyard.judges.compare.verdicts import CaseVerdict, Verdicts
 from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.records.campaign_file import UNSET
 from steelyard.records.kinds import WORK
@@ -35,7 +36,6 @@ from steelyard.rows.op_facts import (
     mpi_words,
 )
 from steelyard.rows.op_order import place_of
-from steelyard.rows.ratios import rival_ratios
 from steelyard.rows.rivals import MOST, ratio_words
 from steelyard.rows.row_words import NOISY
 from steelyard.rows.words import row_name, why_words
@@ -54,15 +54,11 @@ _SAID = {
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A test case of two rivals: the time of `name` over that of `base`, with its interval and a verdict."""
+    """A test case of two rivals, as `row` measured it first: its ratio, and the verdict with the rest."""
 
-    name: str
-    base: str
     row: Row
-    value: float
-    low: float | None
-    high: float | None
-    verdict: str
+    ratio: float
+    said: CaseVerdict
 
 
 def headline(folders: Mapping[str, Made], verdicts: Verdicts | str | None = None) -> tuple[str, ...]:
@@ -96,36 +92,22 @@ def _asked_for(made: Made) -> Sequence[Row]:
 
 
 def _compared(folders: Mapping[str, Made], verdicts: Verdicts | str | None) -> list[Compared]:
-    """List the test cases of rivals, by verdicts if there are any, else by the intervals of ratios."""
-    if isinstance(verdicts, Verdicts):
-        rows = {row.op: row for made in folders.values() for row in made.rows}
-        return [
-            Compared(one.b, one.a, rows[one.op], one.ratio, one.low, one.high, one.verdict)
-            for one in verdicts.points
-            if one.ratio is not None
-        ]
-    return [
-        Compared(one.name, one.base_name, one.row, one.value, one.low, one.high, _said(one.low, one.high))
-        for one in rival_ratios([(name, made.rows) for name, made in folders.items()]).values()
-    ]
+    """List the test cases of rivals that have a ratio."""
+    if not isinstance(verdicts, Verdicts):
+        return []
+    rows = {row.op: row for made in folders.values() for row in made.rows}
+    return [Compared(rows[one.op], one.ratio, one) for one in verdicts.points if one.ratio is not None]
 
 
 def _not_compared(name: str, rows: Sequence[Row], compared: Sequence[Compared]) -> Sequence[Row]:
-    """Take the rows of a folder whose numbers no ratio tells: those of the first rival, and those without."""
+    """Take the rows of a folder whose numbers no ratio tells: all but those of rivals with a claim."""
     if not compared:
         return rows
-    base = compared[0].base
+    told = {one.said.b for one in compared if _is_narrow(one)}
     if name:
-        return rows if name == base else ()
+        return () if name in told else rows
     mpis = {row.mpi for row in rows}
-    return [row for row in rows if row.mpi in (None, base)] if base in mpis else ()
-
-
-def _said(low: float | None, high: float | None) -> str:
-    """Judge a ratio by its own interval alone."""
-    if low is None or high is None or low <= 1 <= high:
-        return CANNOT_TELL
-    return SLOWER if low > 1 else FASTER
+    return [row for row in rows if row.mpi not in told] if compared[0].said.a in mpis else ()
 
 
 def _rival_sentences(found: Sequence[Compared]) -> Iterator[str]:
@@ -134,32 +116,34 @@ def _rival_sentences(found: Sequence[Compared]) -> Iterator[str]:
     groups: dict[tuple[str, str], list[Compared]] = {}
     for one in found:
         what = one.row.op if len(ops) <= MOST_OPS else group_words(one.row)
-        groups.setdefault((what, one.name), []).append(one)
+        groups.setdefault((what, one.said.b), []).append(one)
     for (what, _), own in groups.items():
         yield f"{what}: {_rival_words(own)}."
 
 
 def _rival_words(found: Sequence[Compared]) -> str:
     """`MPICH 5.0.2 takes 1.2 to 4.5 times as long as Open MPI 4.1.4: slower in 9 of 12, cannot tell in 3`."""
-    name, base = mpi_words(found[0].name), mpi_words(found[0].base)
-    counts = {words: sum(one.verdict == verdict for one in found) for verdict, words in _SAID.items()}
+    name, base = mpi_words(found[0].said.b), mpi_words(found[0].said.a)
+    counts = {words: sum(one.said.verdict == verdict for one in found) for verdict, words in _SAID.items()}
     parts = [f"{words} in {count}" for words, count in counts.items() if count]
     parts[0] += f" of {len(found)}"
     verdict = ", ".join(parts) if len(found) > 1 else parts[0].removesuffix(" in 1 of 1")
     narrow = [one for one in found if _is_narrow(one)]
+    undecided = [one.said for one in found if one.said.verdict == CANNOT_TELL]
     if not narrow:
-        return f"{name} against {base}: {verdict}"
-    ends = (ratio_words(end(one.value for one in narrow)) for end in (min, max))
+        return f"{name} against {base}: {verdict}{would_decide(undecided)}"
+    ends = (ratio_words(end(one.ratio for one in narrow)) for end in (min, max))
     some = " where that is certain" if len(narrow) < len(found) else ""
     return f"{name} takes {' to '.join(dict.fromkeys(ends))} times as long as {base}{some}: {verdict}"
 
 
 def _is_narrow(one: Compared) -> bool:
     """Is the interval narrower than what the ratio claims: `NOISY`, or half the difference to 1?"""
-    if one.low is None or one.high is None or min(one.low, one.value) <= 0:
+    low, high = one.said.low, one.said.high
+    if low is None or high is None or min(low, one.ratio) <= 0:
         return False
-    half = max(math.log(one.high / one.value), math.log(one.value / one.low))
-    return half <= max(math.log1p(NOISY), abs(math.log(one.value)) / 2)
+    half = max(math.log(high / one.ratio), math.log(one.ratio / low))
+    return half <= max(math.log1p(NOISY), abs(math.log(one.ratio)) / 2)
 
 
 # ---- settings ----------------------------------------------------------------------------------------------

@@ -157,7 +157,7 @@ def _clauses(mine: list[CaseVerdict], base: str, margin: float) -> str:
         if those:
             words = later if parts else f"{first} {base}"
             where = _sizes(those, mine, is_first=not parts)
-            parts.append(f"{words}{_factor(those, verdict)}{where}{_needed(those)}")
+            parts.append(f"{words}{_factor(those, verdict)}{where}{would_decide(those)}")
     return ", ".join(parts)
 
 
@@ -169,10 +169,10 @@ def _factor(those: list[CaseVerdict], verdict: str) -> str:
     return f" ({low} times as long)" if low == high else f" ({low} to {high} times as long)"
 
 
-def _needed(those: list[CaseVerdict]) -> str:
+def would_decide(those: Sequence[CaseVerdict]) -> str:
     """Write ` (about 25 launches of each would decide)`, if all have a number."""
     needed = [one.launches_needed or 0 for one in those]
-    return f" (about {rounded(max(needed))} launches of each would decide)" if all(needed) else ""
+    return f" (about {rounded(max(needed))} launches of each would decide)" if needed and all(needed) else ""
 
 
 def _sizes(those: list[CaseVerdict], mine: list[CaseVerdict], is_first: bool) -> str:

@@ -132,3 +132,18 @@ def test_quantiles_of_arms_and_nights_are_judged_as_planted() -> None:
         calm, longer = (referee.checked(world, 12, effect, seed) for effect in (0.0, 0.5))
         assert longer.points[0].verdict == SLOWER
         assert not {SLOWER, FASTER} & {one.verdict for one in (*calm.points, *longer.points[1:])}
+
+
+def test_launches_of_a_folder_are_alike_if_its_test_cases_together_show_it() -> None:
+    """Ten test cases that drift, and one of the same launches by which nothing could be seen."""
+    inside = np.array([0.99, 1.0, 1.01])
+    calm = [[1000.0 * (1 + 0.01 * one) * inside for one in (0, 9, 1, 8, 2, 7, 3, 6, 4, 5)]]
+    drifts = [[1000.0 * (1 + 0.01 * one) * inside for one in range(10)] for _ in range(10)]
+    alone, beside = (
+        rows_of(measured([planted(one, point=k, size=8 << k) for k, one in enumerate(cases)]))[0]
+        for cases in (calm, calm + drifts)
+    )
+    assert alone.widened == 1
+    assert beside.widened is not None
+    assert beside.widened > 2
+    assert (beside.time, beside.alike_p) == (alone.time, alone.alike_p)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from msgspec import Struct
 
-from steelyard.results.load import PointLaunch
+from steelyard.results.load import PointLaunch, PointLaunches
 from steelyard.results.sittings import groups_of
 from steelyard.stats import (
     Mode,
@@ -19,6 +19,7 @@ from steelyard.stats import (
     typical_mode,
     with_tick,
 )
+from steelyard.stats.alike import common_likeness
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.fast_stats import middle as plain_median
 from steelyard.stats.interval import Blocks, Estimate
@@ -31,7 +32,8 @@ class Combined(Struct, frozen=True):
     intervals, in their order. `tails` are the same for the quantile `probability` of the stop rule, empty for
     other rules. `modes` are found over all launches, `values` are theirs, with intervals, and `typical` is
     the one that is quoted first. `disturbed`: others were seen on the ranks' CPUs. `groups` are the
-    ways in which launches belong together (`results.sittings`).
+    ways in which launches belong together (`results.sittings`), `alike` how alike neighbours in time are in
+    all test cases of the folder.
     """
 
     launches: tuple[PointLaunch, ...]
@@ -47,10 +49,19 @@ class Combined(Struct, frozen=True):
     probability: float | None = None
     tails: tuple[Blocks, ...] = ()
     groups: Mapping[str, tuple[int, ...]] = {}
+    alike: float = 0.0
+
+    def over(self, inner: Sequence[Estimate]) -> Estimate:
+        """Estimate over launches from each launch's own estimate, of whatever quantile."""
+        return over_launches(inner, self.level, self.groups.values(), self.alike)
 
 
-def combine(launches: Sequence[PointLaunch], level: float, disturbed: bool = False) -> Combined:
-    """Combine successful launches, at least one; `level` is the probability asked of intervals."""
+def combine(
+    launches: Sequence[PointLaunch], level: float, disturbed: bool = False, alike: float = 0.0
+) -> Combined:
+    """Combine successful launches, at least one; `level` is the probability asked of intervals, `alike` what
+    `launches_alike` says of the folder.
+    """
     blocks = tuple(block_interval(launch.values, launch.taken.tick, level) for launch in launches)
     samples = np.concatenate([launch.values for launch in launches])
     tick = plain_median([launch.taken.tick for launch in launches])
@@ -65,7 +76,7 @@ def combine(launches: Sequence[PointLaunch], level: float, disturbed: bool = Fal
     )
     groups = groups_of([launch.start for launch in launches])
     estimate = with_tick(
-        over_launches([block.estimate for block in blocks], level, groups.values()), samples, tick
+        over_launches([block.estimate for block in blocks], level, groups.values(), alike), samples, tick
     )
     modes = find_modes(
         [launch.values for launch in launches],
@@ -88,14 +99,25 @@ def combine(launches: Sequence[PointLaunch], level: float, disturbed: bool = Fal
         probability=probability,
         tails=tails,
         groups=groups,
+        alike=alike,
     )
 
 
-def over_launches(inner: Sequence[Estimate], level: float, groups: Iterable[Sequence[int]] = ()) -> Estimate:
+def over_launches(
+    inner: Sequence[Estimate], level: float, groups: Iterable[Sequence[int]] = (), alike: float = 0.0
+) -> Estimate:
     """Estimate over launches from each launch's own estimate; a single launch keeps its own."""
     if len(inner) == 1:
         return inner[0]
-    return launch_interval([one.value for one in inner], level, groups=groups)
+    return launch_interval([one.value for one in inner], level, groups=groups, alike=alike)
+
+
+def launches_alike(points: Iterable[PointLaunches]) -> float:
+    """Estimate how alike launches that follow each other are, by all test cases of a folder together."""
+    return common_likeness(
+        [plain_median(cell.values) for cell in point.cells if cell.status == "ok" and cell.values.size]
+        for point in points
+    )
 
 
 def middle(values: Sequence[float]) -> float | None:

@@ -18,7 +18,7 @@ from steelyard.records.kinds import BANDWIDTH, BLOCKING, CALL, FILE, KERNEL, MPI
 from steelyard.records.parts import Transport
 from steelyard.records.schema import Point
 from steelyard.results.agreement import with_same_answers
-from steelyard.results.combined import Combined, combine, finite
+from steelyard.results.combined import Combined, combine, finite, launches_alike
 from steelyard.results.facets import FACETS, Samples
 from steelyard.results.load import Measured, PointLaunch, PointLaunches, load
 from steelyard.results.overhead import with_overheads
@@ -29,7 +29,8 @@ from steelyard.results.row import NOT_YET, Row, RowLaunch
 from steelyard.results.states import Interference, interference_in, is_disturbed
 from steelyard.results.transport import transport_of
 from steelyard.stats import drift_of
-from steelyard.stats.interval import Blocks, alike_p
+from steelyard.stats.alike import alike_p
+from steelyard.stats.interval import Blocks
 
 # The role of an op -> the subject of its table, if that is not its time: the first that is counted.
 HEADLINES = {
@@ -64,9 +65,10 @@ def rows_of(measured: Measured, level: float = 0.95, mapped: Mapper = serially) 
     def make(point: PointLaunches) -> Row:
         disturbed = is_disturbed(one for cell in point.cells for one in seen.get(cell.job.job, ()))
         op = replace(ops.get(point.plan.op, PlannedOp()), sized=point.plan.op in sized)
-        return _row(point, level, named, op, disturbed)
+        return _row(point, level, named, op, disturbed, alike)
 
     points = with_same_answers(measured.points)
+    alike = launches_alike(points)
     rows = mapped(make, points, _CELL_SECONDS * sum(len(point.cells) for point in points))
     return with_precision(with_roofs(with_overheads(tuple(rows), level)), measured)
 
@@ -79,7 +81,14 @@ def _named(measured: Measured) -> frozenset[str]:
     return frozenset({*axes, "params"} if measured.campaign.points else ())
 
 
-def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedOp, disturbed: bool) -> Row:
+def _row(
+    point: PointLaunches,
+    level: float,
+    named: frozenset[str],
+    op: PlannedOp,
+    disturbed: bool,
+    alike: float,
+) -> Row:
     """Make the row of a point: what its launches share, and the numbers of the successful ones."""
     plan, cells = point.plan, point.cells
     status, why = _status(cells)
@@ -126,7 +135,7 @@ def _row(point: PointLaunches, level: float, named: frozenset[str], op: PlannedO
     }
     if not good:
         return Row(**common, launches=tuple(_launch(cell, None, 0.0) for cell in cells))
-    one = combine(good, level, disturbed)
+    one = combine(good, level, disturbed, alike)
     drift = [drift_of(blocks.medians, level) for blocks in one.blocks]
     return Row(**common, **_numbers(one, drift), launches=_launches(cells, one, drift))
 

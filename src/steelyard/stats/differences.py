@@ -29,8 +29,8 @@ def difference_interval(differences: Sequence[float], level: float = 0.95) -> Es
         raise ValueError("an interval of differences needs at least two of them")
     signed = _signed_ranks(data, level) if data.size >= LEAST_RANKED else None
     if signed is not None:
-        return widened(signed, alike_width(data), in_logs=False)
-    centre, width = mean(data), alike_width(data)
+        return widened(signed, alike_width(data, level), in_logs=False)
+    centre, width = mean(data), alike_width(data, level)
     half = mean_half(data, level) * width
     return Estimate(centre, centre - half, centre + half, level, int(data.size), "t", width)
 

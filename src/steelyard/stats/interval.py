@@ -5,7 +5,6 @@ other quantiles.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Iterable, Sequence
 from statistics import NormalDist
@@ -15,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import ArrayLike, NDArray
 
+from steelyard.stats.alike import LEAST_IN_TIME, lag1, likeness
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.fast_stats import deviation, mean, middle
 from steelyard.stats.quantile import quantile, row_quantiles
@@ -26,13 +26,8 @@ LEAST_BEYOND = 10.0  # values of a coarse block beyond its quantile: from there 
 MOST_LAG1 = 0.4  # of fine blocks, up to which coarse ones count as independent (Law and Carson)
 MOST_PHI = 0.999  # of AR(1): beyond, the series is a walk that has no mean
 LEAST_COUNT = 5.0  # independent values that correlated ones must be worth
-LEAST_IN_TIME = 6  # launches: five do not show how alike they are
-MOST_ORDERED = 7  # launches, of which all orders are counted: 5040
-DRAWN_ORDERS = 4999
-MOST_ALIKE = 0.5  # p from which launches count as independent: ten of them show little, so a hint is used
-FEW_RHO = 0.4  # of launches too few to show it: the largest of three real series of ten (0.20, -0.02, 0.40)
-MOST_RHO = 0.8  # of launches: at that likeness they count for a ninth, and no number of them helps
 MOST_LOG = 300.0  # of an end over its value: times beyond neither overflow nor become 0
+LEAST_WORTH = 4.0  # independent launches that alike ones are worth at least: fewer say nothing of scatter
 LEAST_RANKED = 6  # below, not even [min, max] covers a median with 95 %
 
 
@@ -171,20 +166,13 @@ def correlated_half(series: ArrayLike, level: float) -> float:
     return t_quantile(level, 1 / v - 1) * sigma * math.sqrt(v)
 
 
-def lag1(series: ArrayLike) -> float:
-    """Compute the lag-1 autocorrelation of a series, 0 if all values are equal."""
-    data = np.asarray(series, dtype=np.float64)
-    away = data - mean(data)
-    total = float(away @ away)
-    return float(away[:-1] @ away[1:]) / total if total > 0.0 else 0.0
-
-
 def launch_interval(
     medians: Sequence[float],
     level: float = 0.95,
     *,
     logs: bool = True,
     groups: Iterable[Sequence[int]] = (),
+    alike: float = 0.0,
 ) -> Estimate:
     """Compute the median of launch medians, in the order of the launches, with an interval for launches made
     then.
@@ -195,8 +183,9 @@ def launch_interval(
     distribution (David and Nagaraja, Order Statistics, 2003, section 7.1), with no assumption on the
     distribution; `level` is then that of the pair. Student's t if no pair reaches `level`.
 
-    If consecutive launches are alike (`alike_p` below `MOST_ALIKE`), they count for fewer independent ones,
-    and the interval is wider by `alike_width`, and at least that between the ranks of so few. `groups` are
+    If consecutive launches are alike, they count for fewer independent ones, and the interval is wider by
+    `alike_width`, and at least that between the ranks of so few; `alike` is how alike all test cases of these
+    launches are. `groups` are
     ways to group the launches, such as sittings or hosts: the number of the group of each launch. The
     interval then holds for launches of other such groups, too (`group_span`); without it, the effect of
     another hour on all launches is not included.
@@ -206,7 +195,7 @@ def launch_interval(
     if data.size < 2:
         raise ValueError("an interval over launches needs at least two of them")
     in_logs = logs and float(data.min()) > 0.0
-    estimate = widened(_independent(data, level, in_logs), alike_width(data), in_logs)
+    estimate = widened(_independent(data, level, in_logs), alike_width(data, level, alike), in_logs)
     if estimate.kind == "ranks" and estimate.widened > 1.0:
         estimate = _with_fewer_ranks(estimate, data)
     for labels in groups:
@@ -284,56 +273,21 @@ def widened(estimate: Estimate, width: float, in_logs: bool) -> Estimate:
     return replace(estimate, low=low, high=high, widened=width)
 
 
-def alike_width(values: ArrayLike) -> float:
+def alike_width(values: ArrayLike, level: float, alike: float = 0.0) -> float:
     """Compute the factor by which an interval of values in time must be wider, 1 if they seem independent.
 
-    sqrt((1 + rho) / (1 - rho)), the deviation of a mean of AR(1) over that of independent values. rho is the
-    lag-1 autocorrelation r of the ranks less its bias, r + (1 + 4 r) / n (Kendall, Biometrika 41, 1954), at
-    most `MOST_RHO`. Fewer than `LEAST_IN_TIME` cannot show theirs: it is then taken to be `FEW_RHO`.
+    `alike` is what is known of their likeness otherwise, at least (`common_likeness`). With rho of them both,
+    a mean of AR(1) has sqrt((1 + rho) / (1 - rho)) times the deviation of that of independent values; n
+    values count for as many fewer, and so few know their scatter less well: Student's t, of `LEAST_WORTH` at
+    least.
     """
     data = np.asarray(values, dtype=np.float64)
-    if data.size < LEAST_IN_TIME:
-        return math.sqrt((1 + FEW_RHO) / (1 - FEW_RHO))
-    if alike_p(data) > MOST_ALIKE:
-        return 1.0
-    r = lag1(ranks_of(data))
-    rho = min(r + (1 + 4 * r) / data.size, MOST_RHO)
-    return math.sqrt((1 + rho) / (1 - rho)) if rho > 0 else 1.0
-
-
-def alike_p(values: ArrayLike) -> float:
-    """Compute the p of the hypothesis that values in time are in random order, against similar neighbours.
-
-    One-sided permutation test of the lag-1 autocorrelation of ranks (Wald and Wolfowitz, Annals of
-    Mathematical Statistics 14, 1943), over all orders up to 7 values, else over 4999 drawn ones. 1 for fewer
-    than `LEAST_IN_TIME`, which show nothing, and if all are equal.
-    """
-    data = np.asarray(values, dtype=np.float64)
-    if data.size < LEAST_IN_TIME or float(np.ptp(data)) == 0.0:
-        return 1.0
-    seen = lag1(ranks_of(data))
-    orders = _orders(data.size)
-    return float((np.count_nonzero(orders >= seen - 1e-12) + 1) / (orders.size + 1))
-
-
-def ranks_of(values: FloatArray) -> FloatArray:
-    """Rank each value, equal ones by their mean rank; shape as `values`."""
-    ordered = np.sort(values)
-    below, up_to = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
-    return np.asarray((below + up_to - 1) / 2, dtype=np.float64)
-
-
-@functools.lru_cache
-def _orders(count: int) -> FloatArray:
-    """Compute the lag-1 autocorrelations of `count` ranks in all orders but one, or in drawn ones."""
-    ranks = np.arange(count, dtype=np.float64)
-    if count <= MOST_ORDERED:
-        orders = np.array(list(itertools.permutations(ranks)))[1:]
-    else:
-        orders = np.random.default_rng(count).permuted(np.tile(ranks, (DRAWN_ORDERS, 1)), axis=1)
-    deviations = orders - ranks.mean()
-    products = (deviations[:, :-1] * deviations[:, 1:]).sum(axis=1)
-    return np.asarray(products / (deviations**2).sum(axis=1))
+    rho = max(likeness(data), alike)
+    width = math.sqrt((1 + rho) / (1 - rho))
+    if rho == 0.0 or data.size < LEAST_IN_TIME:
+        return width
+    worth = max(data.size / width**2, LEAST_WORTH)
+    return width * t_quantile(level, worth - 1) / t_quantile(level, data.size - 1)
 
 
 def _ranked(data: FloatArray, level: float) -> Estimate | None:

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from steelyard.stats.alike import LEAST_IN_TIME, MOST_RHO
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.interval import LEAST_IN_TIME, MOST_RHO
 from steelyard.stats.moderated import degrees_of, moderated_variance
 
 GAPS = (np.inf, 1.5, 1.25)  # ratios above which a gap between sorted values is a change of mode; inf: none is

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from steelyard.results.combined import Combined, finite, over_launches
+from steelyard.results.combined import Combined, finite
 from steelyard.results.row import Facet
 from steelyard.stats import block_interval, quantile, with_tick
 from steelyard.stats.fast_stats import mean, row_middles
@@ -74,7 +74,7 @@ def _p99_interval(combined: Combined) -> tuple[float | None, float | None]:
         block_interval(launch.values, launch.taken.tick, combined.level, 0.99).estimate
         for launch in combined.launches
     ]
-    over = over_launches(own, combined.level, combined.groups.values())
+    over = combined.over(own)
     over = with_tick(over, np.array([each.value for each in own]), combined.tick)
     low, high = finite(over.low), finite(over.high)
     return (low, high) if low is not None and high is not None else (None, None)
@@ -96,9 +96,7 @@ class RuleQuantile(Facet, frozen=True, kw_only=True):
         """None if the rule was about no quantile."""
         if combined.probability is None:
             return None
-        estimate = over_launches(
-            [tail.estimate for tail in combined.tails], combined.level, combined.groups.values()
-        )
+        estimate = combined.over([tail.estimate for tail in combined.tails])
         return cls(
             quantile=combined.probability,
             quantile_value=estimate.value,

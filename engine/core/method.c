@@ -11,7 +11,8 @@ const struct method *const methods[] = {
     &method_batch,
     &method_root,
     &method_rank, /* back to back */
-    &method_each, /* message by message */
+    &method_each,
+    &method_open_loop, /* message by message */
     &method_epoch,
     &method_window,
     &method_round_time, /* at instants of one clock */
@@ -47,7 +48,8 @@ bool method_suits(const struct method *method, const struct op *op)
 {
     bool flows = !method_follows(method) || method->flows[op->flow];
     return method->suits[op->class] && flows && (!method->messages || op->turn) &&
-           (!op->prepare || method->single) && method->once == (op->first != NULL);
+           (!method->streams || op->streams) && (!op->prepare || method->single) &&
+           method->once == (op->first != NULL);
 }
 
 bool method_has_windows(const struct method *method)

@@ -73,6 +73,7 @@ struct method {
     bool suits[OP_CLASSES];
     bool flows[OP_FLOWS]; /* of collectives; all false: any */
     bool messages;        /* it times messages one by one, so the op needs `turn` */
+    bool streams;         /* they all go one way, so the op needs `streams` */
     bool single;          /* a sample can be one repetition, with something to do before it */
     bool at_root;         /* rank 0's duration stands for the op, whatever the op says */
     bool once;            /* there is one sample in a launch, which was taken when it began (core/first.h) */
@@ -163,6 +164,7 @@ extern const struct method method_trigger;
 extern const struct method method_trigger_ack;
 extern const struct method method_bounds;
 extern const struct method method_each;
+extern const struct method method_open_loop;
 extern const struct method method_first;
 extern const struct method method_truth;
 

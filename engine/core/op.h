@@ -161,6 +161,8 @@ struct op {
     /* For an op whose messages can be timed singly; else NULL. This rank's side of the next message of an
      * exchange between two ranks: the lower rank sends the even ones, the other the odd ones. */
     int (*turn)(void *state, int64_t message);
+    bool
+        streams; /* it can leave out all odd ones: a message does not wait for the answer to the one before */
 
     /* For an op with `turn` whose sender may write its data before each message; else NULL. Writes outside
      * the timed region; false: the parameters do not ask for it on this rank. */

@@ -192,7 +192,7 @@ static int write_opening(struct run *r)
 {
     const struct method *m = r->point->method;
     const struct op *op = r->env.op;
-    double moved = m->messages ? (double)r->env.bytes : op->moved ? op->moved(&r->env) : 0;
+    double moved = m->streams ? 0 : m->messages ? (double)r->env.bytes : op->moved ? op->moved(&r->env) : 0;
     return r->sink->point(r->sink, r->point,
                           &(struct opening){.ranks = r->team->size,
                                             .parts = m->messages ? 1 : op->parts,

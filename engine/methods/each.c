@@ -1,16 +1,21 @@
-/* each: every message of a ping-pong is a sample of its own, from the sender's stamp to the receiver's, on
- * synchronised clocks: one way, in either direction, as MPIBench does (Grove 2003). If many pairs play at
- * once, a sample is a message of every pair.
+/* each and open-loop: every message is a sample of its own, from the sender's instant to the receiver's, on
+ * synchronised clocks. If many pairs play at once, a sample is a message of every pair.
  *
- * A rank reads its clock once for a message: its completion is also the start of the answer. Sample 2i is the
- * i-th message from rank 0 to rank 1, sample 2i + 1 the answer. On each rank a sample is an instant: the
- * sender's is when it began to send, the receiver's when it had received. */
+ * each: ping-pong, one way, in either direction, as MPIBench does (Grove 2003): a closed loop. A rank reads
+ * its clock once for a message: its completion is also the start of the answer. Sample 2i is the i-th message
+ * from rank 0 to rank 1, sample 2i + 1 the answer. The sender's instant is when it began to send.
+ *
+ * open-loop: one way, at instants that are due whatever became of the messages before. The sender's instant
+ * is when the message was due, also where it could not be sent in time: what waits behind a slow one is
+ * counted (Tene 2013: coordinated omission). Sample i is message 2i of the op. */
 #include "core/method.h"
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "core/estimate.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { BLOCK = 1024, LEAST_WARM_UP = 20 };
@@ -20,6 +25,7 @@ struct messages {
     int64_t *partners;        /* on rank 0, of each rank */
     int64_t stamps_ns[BLOCK]; /* of this block, on this rank */
     int64_t told;             /* those that observe() has returned */
+    int64_t blocks;           /* so far */
     bool writes;              /* this rank writes its data before the stamp of each message */
 };
 
@@ -59,6 +65,58 @@ static int open(struct bench *b)
     return err;
 }
 
+enum { RATE, ARRIVALS };
+enum { EVEN, RANDOM };
+static const char *const arrivals[] = {[EVEN] = "even", [RANDOM] = "random", NULL};
+static const struct param open_loop_params[] = {
+    [RATE] = {"rate", "messages/s", "messages that are due at each sender in a second", 1e4, 1, 1e9},
+    [ARRIVALS] =
+        PARAM_WORDS("due",
+                    "distances of the instants at which messages are due: even, or random, as of many "
+                    "senders that know nothing of each other (exponential, the same mean)",
+                    arrivals),
+    {0},
+};
+
+/* When the messages of this block are due after the first of them, the same on all ranks. */
+static void plan_block(const struct bench *b, uint64_t block, int64_t *due_ns)
+{
+    const double gap_ns = 1e9 / b->params[RATE];
+    const bool is_random = (int)b->params[ARRIVALS] == RANDOM;
+    double at = 0;
+    for (int64_t i = 0; i < b->count; ++i) {
+        due_ns[i] = (int64_t)at;
+        const uint64_t mixed = hash_mix(b->seed ^ hash_mix(block * BLOCK + (uint64_t)i));
+        at += is_random ? -gap_ns * log1p(-hash_unit(mixed)) : gap_ns;
+    }
+}
+
+/* A rank that only sends waits for instants and not for answers. */
+static int open_due(struct bench *b)
+{
+    enum { READY_NS = 10000 }; /* to leave the barrier of all and come to the first message */
+    struct messages *m = b->own;
+    const bool sends = m->partner > b->team->rank, receives = m->partner >= 0 && !sends;
+    int64_t *stamps = m->stamps_ns, first_ns = 0;
+    plan_block(b, (uint64_t)m->blocks++, stamps);
+    int err = method_meet(b, READY_NS, &first_ns);
+    const int64_t begin_ns = err ? 0 : map_to_local(&b->sync->mine.map, first_ns);
+    for (int64_t i = 0; i < b->count && !err; ++i) {
+        stamps[i] += begin_ns;
+        if (sends) {
+            if (m->writes)
+                b->op->write(b->state);
+            clock_wait(b->clock, stamps[i], NULL);
+        }
+        if (sends || receives)
+            err = b->op->turn(b->state, 2 * i);
+        if (receives)
+            stamps[i] = clock_mark(b->clock);
+    }
+    m->told = 0;
+    return err;
+}
+
 static int observe(struct bench *b, struct observation *o)
 {
     struct messages *m = b->own;
@@ -86,19 +144,25 @@ static void end(struct bench *b)
     free(((struct messages *)b->own)->partners);
 }
 
+#define MESSAGE_METHOD(opens)                                                                                \
+    .suits = {[OP_P2P] = true, [OP_COLLECTIVE] = true}, .messages = true, .sync = SYNC_BLOCK,                \
+    .block = BLOCK, .begin = begin, .open = opens, .observe = observe, .size = sizeof(struct messages),      \
+    .value = value, .describe = describe, .end = end
+
 const struct method method_each = {
     .name = "each",
     .summary = "every message by itself, one way, on synchronised clocks; there less back means nothing "
                "below the clocks' error",
-    .suits = {[OP_P2P] = true, [OP_COLLECTIVE] = true},
-    .messages = true,
-    .sync = SYNC_BLOCK,
-    .block = BLOCK,
-    .begin = begin,
-    .open = open,
-    .observe = observe,
-    .size = sizeof(struct messages),
-    .value = value,
-    .describe = describe,
-    .end = end,
+    MESSAGE_METHOD(open),
+};
+
+const struct method method_open_loop = {
+    .name = "open-loop",
+    .summary = "every message by itself, one way, from when it was due, at a rate that does not wait for "
+               "answers, on synchronised clocks; what waits behind a slow message is counted",
+    .nature = "from when it was due",
+    .streams = true,
+    .least_ranks = 2,
+    .params = open_loop_params,
+    MESSAGE_METHOD(open_due),
 };

@@ -45,10 +45,13 @@ def setup_of(*mpis: Mpi) -> CampaignSetup:
     return CampaignSetup(engines, ops_of(solo, others[0] if others else None), read_machine())
 
 
+_AXES = ("bytes", "threads", "placement", "wrapper", "method")
+
+
 def plan_of(*ops: str, **more: Any) -> Plan:
     """Two observations of each op, on two cores or none."""
     ranks, params = more.pop("ranks", 1), {"count": 2.0, **more.pop("params", {})}
-    axes = {axis: more.pop(axis) for axis in ("bytes", "threads", "placement", "wrapper") if axis in more}
+    axes = {axis: more.pop(axis) for axis in _AXES if axis in more}
     measure = Measure(ops=ops, rule="fixed", ranks=ranks, params=params, **axes)
     usual: dict[str, Any] = {"launches": 1, "oversubscribe": True, "seed": 1}
     return Plan(measure=(measure,), **usual | more)

@@ -12,7 +12,7 @@ from steelyard.records.job_file import JobFile, PointRun
 from steelyard.records.kinds import NOISE
 from steelyard.records.reduced import Reduced
 from steelyard.records.schema import Obs, Point
-from steelyard.results.durations import Stamps, durations, read_stamps
+from steelyard.results.durations import Stamps, durations, pairs_of, read_stamps
 from steelyard.results.reduced import quantiles_among, quantiles_of, read_reduced
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.fast_stats import mean, middle, row_middles
@@ -66,7 +66,8 @@ class Values(Struct, frozen=True):
     the medians of the spreads of starts and stops. `finishes` are the medians of each rank's stops after the
     first start, shape (ranks,), if every rank's timestamps are kept. `windows` are the widths of its windows,
     chunk by chunk. If pairs of ranks exchange messages at once, each sample is one value of each of `pairs`,
-    side by side.
+    side by side. `came_rate` is how many come at a receiver in a second, the median over chunks; None unless
+    messages are timed one by one.
 
     `yields` counts sched_yield of all ranks over `operations` operations. `looks` are those at the machine,
     in the order of measurement, and `cpus` the CPU of each rank then; `spun` is the record of waits for
@@ -91,6 +92,7 @@ class Values(Struct, frozen=True):
     yields: int | None = None
     operations: int = 0
     pairs: int = 1
+    came_rate: float | None = None
     looks: tuple[Look, ...] = ()
     cpus: tuple[frozenset[int], ...] = ()
     spun: Spun | None = None
@@ -142,6 +144,7 @@ def values_of(file: JobFile, run: PointRun) -> Values:
         yields=sum(yields) if len(yields) == len(run.obs) else None,
         operations=values.size * scale,
         pairs=many,
+        came_rate=_came_rate(stamps),
         looks=_looks(run, tuple(many * count for count in stamps.counts), values),
         cpus=tuple(map(frozenset, zip(*(chunk.cpu for chunk in run.obs if chunk.cpu), strict=True))),
         spun=_spun(run),
@@ -149,6 +152,18 @@ def values_of(file: JobFile, run: PointRun) -> Values:
         counted=_counted(run),
         later_counts=later_counts(run),
     )
+
+
+def _came_rate(stamps: Stamps) -> float | None:
+    """Count the messages that come at a receiver in a second, chunk by chunk."""
+    if stamps.point.report != "message":
+        return None
+    rates = []
+    came = np.maximum(*(stamps.stop[list(ends)] for ends in zip(*pairs_of(stamps.point), strict=True)))
+    for count, end in zip(stamps.counts, accumulate(stamps.counts), strict=True):
+        took = np.ptp(came[:, end - count : end], axis=1) if count > 1 else np.zeros(1)
+        rates += ((count - 1) / took[took > 0] * 1e9).tolist()
+    return middle(rates) if rates else None
 
 
 def _extent(means: FloatArray) -> tuple[float, float, float]:

@@ -251,6 +251,7 @@ static void op_at(size_t i, struct op *op)
         .setup = setup,
         .run = run,
         .turn = turn,
+        .streams = true,
         .partner = partner,
         .verify = verify,
         .check = check,

@@ -241,6 +241,7 @@ static void op_at(size_t i, struct op *op)
     op->default_bytes = "0,1..4Mi";
     op->run = run;
     op->turn = turn;
+    op->streams = true;
     op->write = write_payload;
     op->verify = verify;
     op->check = check;

@@ -14,6 +14,7 @@ from steelyard.results.facets.limits import Limits
 from steelyard.results.facets.memory import Memory
 from steelyard.results.facets.messages import Messages, Progress
 from steelyard.results.facets.modes import Modes, RowMode
+from steelyard.results.facets.offered import Offered
 from steelyard.results.facets.precise import Precise
 from steelyard.results.facets.ranks import Ranks
 from steelyard.results.facets.rate import Rate
@@ -38,6 +39,7 @@ __all__ = [
     "Memory",
     "Messages",
     "Modes",
+    "Offered",
     "Precise",
     "Progress",
     "Ranks",
@@ -76,6 +78,7 @@ FACETS = (
     Windows,
     Watched,
     Messages,
+    Offered,
     Progress,
     Limits,
     Ranks,

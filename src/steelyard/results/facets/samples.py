@@ -43,7 +43,7 @@ class Samples(Facet, frozen=True, kw_only=True):
         series = [launch.values for launch in combined.launches]
         own = np.array([quantile(launch.values, _TOLD, launch.taken.tick) for launch in combined.launches])
         p5, p90, p95, p99 = row_middles(own.T).tolist()
-        low, high = _p99_interval(combined)
+        low, high = tail_ends(combined, 0.99)
         value = combined.estimate.value
         return cls(
             min=float(combined.samples.min()),
@@ -66,12 +66,12 @@ def least_samples(probability: float) -> int:
     return math.ceil(LEAST_BEYOND / min(probability, 1 - probability) * (1 - 1e-9))
 
 
-def _p99_interval(combined: Combined) -> tuple[float | None, float | None]:
-    """Compute the interval of the launches' own 99 % quantiles."""
-    if any(launch.values.size < least_samples(0.99) for launch in combined.launches):
+def tail_ends(combined: Combined, probability: float) -> tuple[float | None, float | None]:
+    """Compute the interval of the launches' own quantiles; nothing where a launch has too few samples."""
+    if any(launch.values.size < least_samples(probability) for launch in combined.launches):
         return None, None
     own = [
-        block_interval(launch.values, launch.taken.tick, combined.level, 0.99).estimate
+        block_interval(launch.values, launch.taken.tick, combined.level, probability).estimate
         for launch in combined.launches
     ]
     over = combined.over(own)

@@ -45,6 +45,7 @@ def _steelyard(
     stderr: int = subprocess.PIPE,
     before: Callable[[], None] | None = None,
     env: dict[str, str] | None = None,
+    cwd: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """The command; `before` is what its process does first."""
     return subprocess.run(
@@ -54,6 +55,7 @@ def _steelyard(
         errors="replace",
         preexec_fn=before,
         env=env,
+        cwd=cwd,
         timeout=300,
     )
 
@@ -297,3 +299,16 @@ def test_the_entry_point_is_light() -> None:
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert not {"typer", "rich", "msgspec", "numpy"} & set(loaded.split())
     assert main.__module__ == "steelyard.cli.start"
+
+
+def test_a_folder_whose_name_is_not_utf8(tmp_path: Path) -> None:
+    """Results are refused there in a sentence; elsewhere they are measured, also with such a TMPDIR."""
+    odd = tmp_path / os.fsdecode(b"caf\xe9")
+    odd.mkdir()
+    done = _steelyard(*_RUN, cwd=odd)
+    assert (done.returncode, list(odd.iterdir())) == (2, [])
+    assert r"caf\udce9/results/" in done.stderr
+    assert "give --out a place with a plain name, with the whole path" in done.stderr
+    environment = {**os.environ, "TMPDIR": str(odd)}
+    done = _steelyard(*_RUN, "--out", str(tmp_path / "out"), env=environment, cwd=odd)
+    assert done.returncode == 0, done.stderr

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.campaign.cause_of_death import LaunchPhase, cannot_begin, cause_of_death, job_ends
+from steelyard.records.failure_kinds import remedies
 from steelyard.records.parts import Place
 from steelyard.system.kernel_settings import oom_kills
 
@@ -97,6 +98,38 @@ _LITTLE = "16 MiB of 16 MiB free in /dev/shm for 2 ranks"
 def test_a_library_that_found_little_shared_memory(number: int, phase: LaunchPhase, why: str) -> None:
     said = f"steelyard: rank 1: died of signal {number} in no point\n"
     assert cause_of_death(139, said, ["mpiexec"], phase=phase, little_shm=_LITTLE) == why
+
+
+# Open MPI 4.1.4 with a TMPDIR that is full, and one that is read-only.
+_FULL = """[vm:19977] PMIX ERROR: OUT-OF-RESOURCE in file ../../common/dstore/dstore_segment.c at line 208
+steelyard: rank 0: exit was called with code 1 by libmpi.so.40 in point none
+"""
+_READ_ONLY = """--------------------------------------------------------------------------
+A call to mkdir was unable to create the desired directory:
+
+  Directory: /mnt/ompi.vm
+  Error:     Read-only file system
+
+Please check to ensure you have adequate permissions to perform
+the desired operation.
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (_FULL, "disk: PMIx found no room for the files of a launch (TMPDIR)"),
+        (_READ_ONLY, "disk: /mnt/ompi.vm cannot be made (TMPDIR): Read-only file system"),
+    ],
+)
+def test_a_folder_for_sessions_that_takes_nothing(said: str, why: str) -> None:
+    assert cause_of_death(1, said, ["mpiexec"], phase=LaunchPhase.STARTING) == f"start-up: {why}"
+    assert remedies([why], "") == ["Set TMPDIR to a folder that has room and can be written."]
+
+
+def test_a_quoted_line_has_no_runs_of_spaces() -> None:
+    why = cause_of_death(1, "  Error:     no such    thing\n", ["mpiexec"], phase=LaunchPhase.STARTING)
+    assert why.endswith(": Error: no such thing")
 
 
 def test_a_node_that_is_lost_before_anything_began() -> None:

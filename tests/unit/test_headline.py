@@ -330,6 +330,14 @@ def test_of_many_settings_the_usual_ones_are_told() -> None:
     assert "27.2 us" in said([asleep])
 
 
+def test_one_thread_is_told_where_more_were_asked_for_and_are_too_uncertain() -> None:
+    one, two = row("omp.barrier", 575.0, ranks=1), row("omp.barrier", 15_400.0, 1.2, ranks=1, threads=2)
+    region = row("omp.parallel", 705.0, ranks=1, threads=2)
+    assert said([one, two, region]).startswith(
+        "OpenMP: barrier 575 ns (1 thread); parallel 705 ns (2 threads)."
+    )
+
+
 def test_threads_are_told_of_each_op_where_they_differ() -> None:
     mutex, create = row("pthread.mutex", 141.0, ranks=1, threads=2), row("pthread.create", 7690.0, ranks=1)
     assert said([mutex, create]) == "Pthreads: mutex 141 ns (2 threads); create 7.69 us."

@@ -119,6 +119,11 @@ def test_more_ranks_than_cores_only_when_asked_for(
     assert "5 ranks share 4 cores" in launch.notes[0]
 
 
+def test_one_core_is_one() -> None:
+    with pytest.raises(InputError, match="2 ranks are more than the 1 core that"):
+        plan_launch(_engine("mpich", "5.0.2"), _machine(((0,),)), LaunchRequest(2))
+
+
 def test_threads_count_too() -> None:
     with pytest.raises(InputError, match="2 ranks of 3 threads are more than the 4 cores"):
         plan_launch(_engine("mpich", "5.0.2"), _machine(), LaunchRequest(2, 3))

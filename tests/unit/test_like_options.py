@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+import typer
 
 from steelyard.base.errors import InputError
+from steelyard.cli.main import app
 from steelyard.plan.like import THEIR_OPTIONS, find_like
 
 
@@ -31,3 +35,10 @@ def test_options_of_another_suite(words: str, told: str) -> None:
 
 def test_each_option_names_one_of_ours_or_says_why_there_is_none() -> None:
     assert all(words and not words.endswith((".", ";")) for words in THEIR_OPTIONS.values())
+
+
+def test_no_option_of_ours_is_called_another_programs() -> None:
+    command: Any = typer.main.get_command(app)
+    ours = {name for param in command.get_command(None, "run").params for name in param.opts}
+    assert "--bytes" in ours
+    assert not ours & THEIR_OPTIONS.keys()

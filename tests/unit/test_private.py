@@ -145,3 +145,24 @@ def test_a_lock_that_is_free_is_taken_without_a_word(tmp_path: Path) -> None:
         with locked_for(tmp_path, "building it", heard.append):
             pass
     assert heard == []
+
+
+def test_a_cache_whose_name_is_not_utf8_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEELYARD_CACHE", str(tmp_path / os.fsdecode(b"caf\xe9")))
+    with pytest.raises(InputError, match=r"caf\\udce9/engines' .* is not UTF-8.*; set STEELYARD_CACHE to"):
+        cache_folder("engines")
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_root
+def test_a_cache_in_which_this_user_may_not_look_has_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STEELYARD_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "cache" / "started").mkdir(parents=True)
+    tmp_path.chmod(0o700)
+    os.seteuid(_NOBODY)
+    try:
+        assert kept_folder("started") is None
+    finally:
+        os.seteuid(0)

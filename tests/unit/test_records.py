@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,14 @@ def test_records_survive_a_round_trip(tmp_path: Path) -> None:
     first = read_records(write(tmp_path / "a.jsonl", LINES)).records
     append_records(tmp_path / "b.jsonl", first)
     assert read_records(tmp_path / "b.jsonl").records == first
+
+
+def test_a_name_that_is_not_utf8_is_kept_as_an_escape(tmp_path: Path) -> None:
+    name = os.fsdecode(b"/tmp/caf\xe9")
+    append_records(tmp_path / "a.jsonl", [End(point=0, status="failed", why=f"{name} is full")])
+    (end,) = read_records(tmp_path / "a.jsonl").records
+    assert isinstance(end, End)
+    assert end.why == r"/tmp/caf\udce9 is full"
 
 
 def test_unknown_keys_are_tolerated(tmp_path: Path) -> None:

@@ -64,6 +64,19 @@ CAUSES = (
         r"^(?:steelyard: rank \d+: )?(?P<what>[^\n]*(?:No space left on device|Disk quota exceeded)[^\n]*)",
         "{what}",
     ),
+    _row(
+        "disk",
+        r"PMIX ERROR: OUT-OF-RESOURCE in file \S*dstore",
+        "PMIx found no room for the files of a launch (TMPDIR)",
+        at_once=True,
+    ),
+    _row(
+        "disk",
+        r"call to mkdir was unable to create the desired directory:"
+        r"\s+Directory: *(?P<path>\S+)\s+Error: *(?P<what>[^\n]+)",
+        "{path} cannot be made (TMPDIR): {what}",
+        at_once=True,
+    ),
     _row("limit", r"Thread creation failed: (?P<what>[^\n]+)", "libgomp could not make a thread: {what}"),
     _row(
         "limit",

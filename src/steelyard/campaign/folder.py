@@ -15,6 +15,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import make_folder
 from steelyard.base.ownership import check_own_folder
 from steelyard.base.plural import counted
+from steelyard.base.printable import visible
 from steelyard.base.secret import masked_document
 from steelyard.engines.cache import digest_of
 from steelyard.engines.description import Ops
@@ -77,6 +78,16 @@ def topology_for(folder: Path, plan: Plan, hosts: int = 0) -> Topology:
     return msgspec.structs.replace(read_topology(), hosts=among)
 
 
+def _check_name(folder: Path) -> None:
+    """Raise InputError for a place whose name records cannot hold, such as one that is not UTF-8."""
+    place = str(folder.absolute())
+    if visible(place) != place:
+        raise InputError(
+            f"the results would be in '{visible(place)}', whose name has control characters or is not UTF-8; "
+            "give --out a place with a plain name, with the whole path"
+        )
+
+
 def _allocated() -> tuple[AllocatedHost, ...]:
     """List the hosts of the allocation of this process, its own first; none outside."""
     allocation = read_allocation()
@@ -127,6 +138,7 @@ def open_folder(
             f"'{folder}' is a file, not a folder; give --out a name that is free or an earlier folder"
         )
     check_own_folder(folder)
+    _check_name(folder)
     document = plan_document(plan)
     if (folder / "campaign.json").exists():
         campaign = read_campaign(folder)

@@ -76,7 +76,7 @@ def _own_lines(said: str) -> list[str]:
     """List the lines that are of this death alone, without rules and frames, each once."""
     lines = dict[str, str]()
     for line in said.splitlines():
-        text = line.strip(_RULES)
+        text = " ".join(line.strip(_RULES).split())
         if text and not _BOILERPLATE.search(text):
             lines.setdefault(_CHANGING.sub("", text), text)
     return list(lines.values())

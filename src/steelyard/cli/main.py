@@ -85,11 +85,18 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
+_RUNS = ("measure", "bench", "benchmark", "test", "start", "exec")  # what people call `run`
+
+
 def _meant(words: Sequence[str]) -> str | None:
     """Find what runs a word that stands in the place of a command: an op, a plan, another suite's test."""
     from steelyard.plan.like import known_as
     from steelyard.plan.shipped import shipped_plans
 
+    if words[0] in ("help", "man"):
+        return retyped([*words[1:2], "-h"])
+    if words[0] in _RUNS:
+        return retyped(["run", *words[1:]])
     if (row := known_as(words[0])) is not None:
         return command("run", like=row.name)
     is_op_or_plan = "." in words[0] or words[0] in shipped_plans()

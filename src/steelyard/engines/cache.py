@@ -13,6 +13,7 @@ from pathlib import Path
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular, write_whole
+from steelyard.base.printable import visible
 from steelyard.base.private import is_private_file, private_folder, weak_spot
 from steelyard.base.still import OFTEN, Tell, telling_still
 
@@ -38,6 +39,11 @@ def cache_folder(*names: str) -> Path:
     another user may write there.
     """
     folder = cache_root().joinpath(*names)
+    if visible(str(folder)) != str(folder):
+        raise InputError(
+            f"the cache '{visible(str(folder))}' has control characters in its name, or it is not UTF-8, and "
+            "records name what is in it; set STEELYARD_CACHE to a folder with a plain name"
+        )
     try:
         folder = private_folder(folder)
         spot = weak_spot(folder)
@@ -62,10 +68,13 @@ def _remedy(weak: Path) -> str:
 
 
 def kept_folder(*names: str) -> Path | None:
-    """Find a folder of the cache; None if there is none yet. Raises InputError if another user may write
-    there.
+    """Find a folder of the cache; None if there is none yet, or this user may not look. Raises InputError if
+    another user may write there.
     """
-    return cache_folder(*names) if cache_root().joinpath(*names).is_dir() else None
+    folder = cache_root().joinpath(*names)
+    with suppress(PermissionError):
+        return cache_folder(*names) if folder.is_dir() else None
+    return None
 
 
 @contextmanager

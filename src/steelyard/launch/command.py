@@ -143,7 +143,7 @@ def _fit(machine: Machine, request: LaunchRequest) -> _Fit:
     if over and not request.oversubscribe:
         wanted = _team_words(ranks, threads)
         raise InputError(
-            f"{wanted} are more than the {len(machine.cores)} cores that this process may use; "
+            f"{wanted} are more than the {counted(len(machine.cores), 'core')} that this process may use; "
             "ask for fewer, or add --oversubscribe to let them share"
         )
     return _Fit(ranks, threads, machine.cores, placement, over)

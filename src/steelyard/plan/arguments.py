@@ -23,7 +23,7 @@ from steelyard.plan.settings import read_env_words
 from steelyard.plan.shipped import shipped_plans
 from steelyard.plan.suites import KERNELS, groups
 from steelyard.records.campaign_file import AROUND
-from steelyard.records.command_line import command
+from steelyard.records.command_line import command, retyped
 from steelyard.system.machine import read_machine
 from steelyard.system.openmp import read_omp_words
 
@@ -49,6 +49,9 @@ def asked_plan(
         raise InputError("run what? Give ops, patterns, a plan or --like; 'steelyard list' has them")
     first = what[0]
     named = Path(first) if first.endswith(".toml") else shipped_plans().get(first)
+    if named is not None and not named.exists() and named.stem in shipped_plans():
+        instead = retyped(["run", named.stem])
+        raise InputError(f"there is no file {named}, but a plan of that name ships; type: {instead}")
     if named is None:
         ops = own_words([name for word in what for name in values_in(word, "the list")], Path())
         _check_words(ops)
@@ -89,10 +92,12 @@ def _check_words(ops: Sequence[str]) -> None:
             continue
         if (row := known_as(word)) is not None:
             how = command("run", like=row.name)
-            if row.op.rpartition(".")[2] == word.lower():
+            if row.op.rpartition(".")[2] == word.lower().removeprefix("mpi_"):
                 own = command("run", row.op)
                 raise InputError(f"there is no op '{word}'; type: {own}, or for another suite's test: {how}")
             raise InputError(f"'{word}' is a test of another suite and no op; type: {how}")
+        if word == "help":
+            raise InputError(f"there is no op 'help'; type: {retyped(['run', '-h'])}")
         if word.lower() in {*groups(), *KERNELS}:
             find_like(word)
         if meant := _CALLED.get(word.lower()):

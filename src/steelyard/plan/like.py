@@ -11,14 +11,18 @@ from steelyard.base.notes import with_notes
 from steelyard.base.units import format_values
 from steelyard.plan.suites import EVERY_CORE, KERNELS, SUITES, Like, groups
 
+_SIZES, _RANKS = "sizes are --bytes 1..1Ki", "the number of ranks is -n 4, or several: -n 2,4"
+_LAUNCHES = "each start of the program is a launch: --launches 10"
+_WARM_UP = "warm-up ends when samples no longer become faster"
+_BUDGET = "an end in time is --time-budget 1m"
 _COUNT = "--rule fixed --param count=N takes N samples; without, the stop rule takes as many as it needs"
-# Options of other suites, and what does the same here.
+# Options of other suites, and names that people try; what does the same here.
 THEIR_OPTIONS: Mapping[str, str] = {
-    "-np": "the number of ranks is -n 4, or several: -n 2,4",
-    "-m": "sizes are --bytes 1..1Ki",
+    "-np": _RANKS,
+    "-m": _SIZES,
     "-i": _COUNT,
     "-iter": _COUNT,
-    "-x": "warm-up ends when samples no longer become faster",
+    "-x": _WARM_UP,
     "-W": "the window of a bandwidth test is --param window=64",
     "-t": "the number of threads is --threads 2",
     "-f": "the report has all columns; --like osu_allreduce prints OSU's",
@@ -32,6 +36,14 @@ THEIR_OPTIONS: Mapping[str, str] = {
     "-map": "places are --placement",
     "-time": "the time of a test case is --param most_seconds=1, that of the run --time-budget 1m",
     "-window_size": "the window of a bandwidth test is --param window=64",
+    **dict.fromkeys(("--size", "--sizes", "--message-size", "-s"), _SIZES),
+    **dict.fromkeys(("--np", "--nprocs", "--procs", "--ntasks"), _RANKS),
+    **dict.fromkeys(("--iterations", "--iters", "--samples", "--count"), _COUNT),
+    **dict.fromkeys(("--runs", "--repeat", "--repetitions", "--trials", "-r"), _LAUNCHES),
+    **dict.fromkeys(("--warmup", "--warm-up"), _WARM_UP),
+    **dict.fromkeys(("--timeout", "--duration", "--budget"), _BUDGET),
+    **dict.fromkeys(("-o", "--output", "--outdir"), "the results folder is --out DIR"),
+    "--csv": "a table of it is in results.csv; steelyard show DIR --csv prints it",
 }
 
 # Tests of other suites without an op here, by parts of their names.

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from steelyard.base.files import create, open_to_append
+from steelyard.base.printable import all_visible
 from steelyard.records.reduced import RanksTold, Reduced, ReducedSync
 from steelyard.records.schema import (
     Close,
@@ -84,12 +85,20 @@ def create_records(folder: Path, name: str) -> Path:
     return path
 
 
+def _encoded(record: Record) -> bytes:
+    """Encode a record; what UTF-8 cannot carry, such as in the name of a folder, is shown as an escape."""
+    try:
+        return _encoder.encode(record)
+    except UnicodeEncodeError:
+        return _encoder.encode(all_visible(msgspec.to_builtins(record)))
+
+
 def append_records(path: Path, records: Iterable[Record]) -> None:
     """Append records to a file, one line each, on a new line even if the last one was cut off.
 
     Raises OSError, which names the file.
     """
-    lines = b"".join(sealed(_encoder.encode(record)) + b"\n" for record in records)
+    lines = b"".join(sealed(_encoded(record)) + b"\n" for record in records)
     try:
         with open_to_append(path) as file:
             if file.tell() > 0:

@@ -80,11 +80,14 @@ def family_sentences(rows: Sequence[Row], folder: str = "") -> Iterator[str]:
         several = any(row.launch_count > 1 for row in own)  # then a row of one launch is no claim beside them
         claimed = [row for row in own if is_claimed(row) and (row.launch_count > 1 or not several)]
         if claimed:
-            yield _sentence(family, mpi, claimed, folder)
+            yield _sentence(family, mpi, claimed, own, folder)
 
 
-def _sentence(family: str, mpi: str, rows: Sequence[Row], folder: str) -> str:
-    """`Open MPI 4.1.4, 2 ranks: pingpong 204 ns at 8 B, up to 12.1 GB/s at 1 MiB; barrier 341 ns.`"""
+def _sentence(family: str, mpi: str, rows: Sequence[Row], asked: Sequence[Row], folder: str) -> str:
+    """`Open MPI 4.1.4, 2 ranks: pingpong 204 ns at 8 B, up to 12.1 GB/s at 1 MiB; barrier 341 ns.`
+
+    `asked` are the rows whose numbers are too uncertain, too: a team is named where it is one of several.
+    """
     ops: dict[str, list[Row]] = {}
     for row in rows:
         ops.setdefault(row.op, []).append(row)
@@ -94,7 +97,8 @@ def _sentence(family: str, mpi: str, rows: Sequence[Row], folder: str) -> str:
     is_named = len(ops) == 1  # the whole name, which a command takes
     team = _team(shown)
     facts = [
-        _op_words(op if is_named else op.partition(".")[2], largest[op]) + _own_team(largest[op], team)
+        _op_words(op if is_named else op.partition(".")[2], largest[op])
+        + _own_team(largest[op], team, [row for row in asked if row.op == op])
         for op in names[:MOST_OPS]
     ]
     more = len(names) - MOST_OPS
@@ -121,9 +125,14 @@ def _team(rows: Sequence[Row]) -> str:
     return " of ".join(filter(None, parts))
 
 
-def _own_team(rows: Sequence[Row], team: str) -> str:
-    """` (2 threads)`, where the ops of a sentence have no `team` in common."""
+def _own_team(rows: Sequence[Row], team: str, asked: Sequence[Row]) -> str:
+    """` (2 threads)`, where the ops of a sentence have no `team` in common; ` (1 thread)`, where more threads
+    were asked for and told nothing.
+    """
     own = "" if team else _team(rows)
+    if not own and not team:
+        of_one = {"rank": (row.ranks for row in asked), "thread": (row.threads for row in asked)}
+        own = " of ".join(counted(1, noun) for noun, counts in of_one.items() if len({*counts}) > 1)
     return f" ({own})" if own else ""
 
 

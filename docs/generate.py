@@ -14,7 +14,7 @@ import msgspec
 
 import steelyard
 from steelyard.base.notes import with_notes
-from steelyard.base.product import MOST_TEST_CASES
+from steelyard.base.product import MOST_LAUNCHES, MOST_STARTS, MOST_TEST_CASES
 from steelyard.campaign.jobs import MOST_MEASUREMENTS
 from steelyard.cli.manual import shared_files
 from steelyard.cli.page import with_options
@@ -22,7 +22,6 @@ from steelyard.engines.description import Description, Method, Op, Param, Rule
 from steelyard.export.schemas import SCHEMAS
 from steelyard.export.table import TABLE_COLUMNS, key_of_column, unit_of
 from steelyard.plan.like import like_page
-from steelyard.plan.plan import MOST_LAUNCHES
 
 PAGE = Path(__file__).parent / "reference" / "ops.md"
 SHARE = Path(__file__).parents[1] / "packaging" / "share"
@@ -57,8 +56,8 @@ OWN_MEANINGS = {
 SCHEMA_FOLDER = Path(steelyard.__file__).parent / "schemas"
 LIMITS_HEAD = f"""What an engine can hold on any machine: `limits` of `describe`. More is refused before
 anything starts, wherever it comes from. Parameters have limits of their own, above. A plan has at most
-{MOST_LAUNCHES} launches and {MOST_TEST_CASES} test cases, and a campaign {MOST_MEASUREMENTS} measurements,
-which are test cases times launches.
+{MOST_LAUNCHES} launches and {MOST_TEST_CASES} test cases, a launch {MOST_STARTS} starts of an
+engine, and a campaign {MOST_MEASUREMENTS} measurements, which are test cases times launches.
 """
 LIMITS = {
     "ranks": "ranks of a launch",

@@ -10,7 +10,7 @@ import pytest
 from described import described
 from few_ops import METHODS, MPI, RULES, SOLO
 from steelyard.base.errors import InputError
-from steelyard.base.product import MOST_LAUNCHES, MOST_TEST_CASES, product_of
+from steelyard.base.product import MOST_LAUNCHES, MOST_STARTS, MOST_TEST_CASES, check_starts, product_of
 from steelyard.engines.description import Description, EngineLimits, ops_of
 from steelyard.plan.host_pairs import host_placements, stand_ins
 from steelyard.plan.plan import Measure, Plan
@@ -87,6 +87,14 @@ def test_a_plan_with_too_many_test_cases(keys: dict[str, Any]) -> None:
     measure = msgspec.convert({"ops": ["mpi.bcast"], "ranks": 2, "bytes": 8} | keys, Measure)
     with pytest.raises(InputError, match=f"a plan has at most {MOST_TEST_CASES} test cases, and this one"):
         resolve(Plan(measure=(measure,)), _OPS, ("mpich-5.0.2",), cores=4)
+
+
+def test_a_plan_with_too_many_starts() -> None:
+    check_starts(MOST_STARTS)
+    with pytest.raises(
+        InputError, match=f"at most {MOST_STARTS} starts of an engine, .* {MOST_STARTS + 1}: each"
+    ):
+        check_starts(MOST_STARTS + 1)
 
 
 def test_products_are_counted_before_they_are_made() -> None:

@@ -171,6 +171,29 @@ def test_what_is_excluded(tmp_path: Path, exclude: dict[str, Any], left: int) ->
     assert [point.point for point in points] == list(range(left))
 
 
+def test_each_of_several_tables_excludes_by_all_its_keys() -> None:
+    tables: tuple[dict[str, Any], ...] = (
+        {"bytes": 8, "ranks": 2},
+        {"bytes": 8, "ranks": 4, "env": {"UCX_TLS": "tcp"}},
+        {"params": {"count": (2, 3)}, "bytes": "1Ki"},
+    )
+    measure = {
+        "ops": ["mpi.bcast"],
+        "bytes": "8,1Ki",
+        "ranks": "2,4",
+        "env": {"UCX_TLS": ["tcp", "shm"]},
+        "rule": "fixed",
+        "params": {"count": [1.0, 2.0]},
+        "exclude": tables,
+    }
+    points = resolve(Plan(measure=(msgspec.convert(measure, Measure),)), _OPS, _TWO[:1], cores=4)
+    left = [(point.bytes, point.ranks, point.env["UCX_TLS"], point.rule_params["count"]) for point in points]
+    assert left == [
+        *((8, 4, "shm", count) for count in (1, 2)),
+        *((1024, ranks, tls, 1) for ranks in (2, 4) for tls in ("tcp", "shm")),
+    ]
+
+
 def _toml(value: Any) -> str:
     if isinstance(value, dict):
         return f"{{ {', '.join(f'{key} = {_toml(one)}' for key, one in value.items())} }}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from steelyard.base.errors import InputError
 from steelyard.base.printable import shortened
@@ -14,6 +15,9 @@ _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0
 _MOST_SECONDS = 1e9
 _MOST_QUOTED = 60  # letters of what somebody has written, in a sentence
 _WHOLE = re.compile(r"[+-]?\d{1,40}", re.ASCII)  # Python refuses thousands of digits
+_SIZE = re.compile(r"(\d{1,40})\s*([KMGT]i|[kKMGT]|)(B?)", re.ASCII)
+# Lists that are remembered: one is read when it is checked and for each op, and may have 50,000 numbers.
+_LISTS_KEPT = 32
 
 
 def parse_bytes(text: str) -> int:
@@ -21,7 +25,7 @@ def parse_bytes(text: str) -> int:
 
     Raises InputError for an invalid one.
     """
-    match = re.fullmatch(r"(\d{1,40})\s*([KMGT]i|[kKMGT]|)(B?)", text.strip(), re.ASCII)
+    match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise InputError(
             f"'{shortened(text, _MOST_QUOTED)}' is not a size; write bytes as 8, 1Ki, 4Mi or 2kB, a range as "
@@ -30,6 +34,7 @@ def parse_bytes(text: str) -> int:
     return int(match[1]) * (_BINARY | _DECIMAL)[match[2]]
 
 
+@lru_cache(_LISTS_KEPT)
 def parse_sizes(text: str) -> tuple[int, ...]:
     """Read a list of sizes and doubling ranges, `0,8,1Ki..4Mi`, in the order written, without repeats.
 
@@ -50,6 +55,7 @@ def parse_sizes(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(sizes))
 
 
+@lru_cache(_LISTS_KEPT)
 def parse_counts(text: str, what: str) -> tuple[int, ...]:
     """Read a list of positive whole numbers such as `1,2,4`; `what` names them in the error. Raises
     InputError.

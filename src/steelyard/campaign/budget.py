@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -127,14 +127,23 @@ def job_seconds(job: PlannedJob | LaunchGroup, setup: CampaignSetup, most: float
     group = job if isinstance(job, LaunchGroup) else job.group
     meet = _POINT_SECONDS if group.ranks * group.threads > 1 else 0.0
     start = _HOSTS_START if (group.hosts or 1) > 1 else _MPI_START
-    points = sum(_point_seconds(point, setup, most, meet) for point in job.points)
+    usual = {rule.name: {row.name: row.default for row in rule.params} for rule in setup.ops.rules.values()}
+    points = sum(_point_seconds(point, setup, usual[point.rule], most, meet) for point in job.points)
     return (_SOLO_START if group.mpi is None else start) + points
 
 
-def _point_seconds(point: PlannedPoint, setup: CampaignSetup, most: float | None, meet: float) -> float:
-    """Estimate the time of a point; a rule without a tolerance ends at its number of samples."""
-    params = {row.name: row.default for row in setup.ops.rules[point.rule].params}
-    usual = params.get("most_seconds", 0.0) if most is None else most
+def _point_seconds(
+    point: PlannedPoint,
+    setup: CampaignSetup,
+    params: Mapping[str, float | str],
+    most: float | None,
+    meet: float,
+) -> float:
+    """Estimate the time of a point; a rule without a tolerance ends at its number of samples.
+
+    `params` are the defaults of the rule.
+    """
+    usual = float(params.get("most_seconds", 0.0)) if most is None else most
     may_take = float(point.rule_params.get("most_seconds", usual)) if "tolerance" in params else 0.0
     least = float(point.rule_params.get("least_seconds", 0.0))  # a budget does not shorten it
     short = max(_USUAL_SECONDS, _USED_SHARE * may_take, least) + meet

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -204,24 +205,16 @@ def _lacks(description: Description) -> dict[str, str]:
 
 def groups_of(points: Sequence[PlannedPoint]) -> tuple[LaunchGroup, ...]:
     """Group the points by what a launch shares, in the order of the plan."""
-    groups: dict[LaunchGroup, list[PlannedPoint]] = {}
+    groups: dict[tuple[Any, ...], list[PlannedPoint]] = {}
     for point in points:
-        omp = tuple(sorted(point.omp.items()))
-        key = LaunchGroup(
-            mpi=point.mpi,
-            ranks=point.ranks,
-            threads=point.threads,
-            thread_level=point.thread_level,
-            omp=omp,
-            placement=point.placement,
-            points=(),
-            env=tuple(sorted(point.env.items())),
-            arm=point.arm,
-            hosts=point.hosts,
-            opens=point.point if point.opens else None,
-        )
-        groups.setdefault(key, []).append(point)
-    return tuple(msgspec.structs.replace(key, points=tuple(group)) for key, group in groups.items())
+        omp, env = tuple(sorted(point.omp.items())), tuple(sorted(point.env.items()))
+        opens = point.point if point.opens else None
+        axes = (point.mpi, point.ranks, point.threads, point.thread_level, omp, point.placement)
+        groups.setdefault((*axes, env, point.arm, point.hosts, opens), []).append(point)
+    return tuple(
+        LaunchGroup(mpi, ranks, threads, level, omp, place, tuple(group), env, arm, hosts, opens)
+        for (mpi, ranks, threads, level, omp, place, env, arm, hosts, opens), group in groups.items()
+    )
 
 
 def alike(group: LaunchGroup) -> LaunchGroup:

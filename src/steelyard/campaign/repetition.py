@@ -33,8 +33,9 @@ def repetition_seconds(point: PlannedPoint, op: Op, cores: int) -> float:
     """Guess the time of a repetition from the work that the engine describes, or from the bytes that move."""
     if op.work is not None:
         return max(_SHORTEST, _work_seconds(point, op, op.work, cores))
-    numbers = {row.name: row.default for row in op.params if not row.words}  # a window may be a word, too
-    parts = [float(point.params.get(name, numbers[name])) for name in _MANY if name in numbers]
+    # a window may be a word, too
+    many = [row for row in op.params if row.name in _MANY and not row.words]
+    parts = [float(point.params.get(row.name, row.default)) for row in many]
     is_pair = op.class_ != "collective" or point.method == SINGLE_MESSAGES
     moved = point.bytes * math.prod(parts) * (1 if is_pair else point.ranks)
     return max(_SHORTEST, moved / _BYTES_PER_S[op.class_])

@@ -116,6 +116,15 @@ def all_values(row: Param, case: BoundedCase) -> tuple[Value, ...]:
     return found
 
 
+class BoundedParams:
+    """The parameters of test cases that these bound, and the defaults of all parameters."""
+
+    def __init__(self, rows: Mapping[str, Param]) -> None:
+        """Choose them of `rows`, which are by name."""
+        self.rows = {name: row for name, row in rows.items() if row.word_bytes or row.all in _BOUNDS}
+        self.usual = {name: row.default for name, row in rows.items()}
+
+
 class Impossible:
     """The values of a measure that a test case had, and those that none had so far."""
 
@@ -124,17 +133,21 @@ class Impossible:
         self._had = set[tuple[str, Value]]()
         self._refused = dict[tuple[str, Value], str]()
 
-    def look(self, point: PlannedPoint, rows: Mapping[str, Param], *, alone: bool) -> None:
-        """Hold the values of a test case against its bounds; `rows` are its parameters by name.
+    def look(self, point: PlannedPoint, bounded: BoundedParams, *, alone: bool) -> None:
+        """Hold the values of a test case against its bounds.
 
         The defaults of an op that is `alone` are what was asked for, too.
         """
+        if not bounded.rows:
+            return
         given = point.params | point.method_params | point.rule_params
-        every = {name: row.default for name, row in rows.items()} | given
+        every = bounded.usual | given
         case = BoundedCase(point.ranks, point.threads, point.bytes, every)
-        for key, value in (every if alone else given).items():
-            why = _refusal(rows[key], value, case)
-            if why is None:
+        for key, row in bounded.rows.items():
+            if not alone and key not in given:
+                continue
+            value = every[key]
+            if (why := _refusal(row, value, case)) is None:
                 self._had.add((key, value))
             else:
                 self._refused.setdefault((key, value), f"{key}={_words(value)} of {point.op} {why}")

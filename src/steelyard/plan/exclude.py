@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -47,89 +47,123 @@ class Exclude(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
 
 
 class Excluded:
-    """The tables of a measure, and those that have left out a test case, or would on another machine."""
+    """The tables of a measure, and those that have left out a test case, or would on another machine.
+
+    Each is a bit: tens of thousands of test cases are held against hundreds of tables.
+    """
 
     def __init__(self, tables: Sequence[Exclude]) -> None:
-        """No test case was seen yet."""
+        """No test case was seen yet. Raises InputError for what is no size or number."""
         self._tables = tables
-        self._of_use = set[int]()
+        self._of_use = 0
+        self._axes = {
+            name: _Holders([None if (axis := getattr(one, name)) is None else read(axis) for one in tables])
+            for name, (read, _) in _AXES.items()
+            if any(getattr(one, name) is not None for one in tables)
+        }
+        self._values = {
+            (kind, name): _Holders([_wanted(getattr(one, kind), name) for one in tables])
+            for kind in _TABLES
+            for name in dict.fromkeys(name for one in tables for name in getattr(one, kind))
+        }
 
     def leaves_out(self, point: PlannedPoint) -> bool:
-        """Does a test case match any of the tables? Raises InputError for what is no size or number."""
-        for number, one in enumerate(self._tables):
-            if number not in self._of_use and is_excluded(point, one, anywhere=True):
-                self._of_use.add(number)
-        return any(is_excluded(point, table) for table in self._tables)
+        """Does a test case match all keys of any of the tables?"""
+        if not self._tables:
+            return False
+        here = anywhere = (1 << len(self._tables)) - 1
+        for name, holders in self._axes.items():
+            bits = holders.of(_AXES[name][1](point, holders))
+            here &= bits
+            if name not in _OF_MACHINES:
+                anywhere &= bits
+        for (kind, name), holders in self._values.items():
+            bits = holders.of(_known(point, kind, name))
+            here &= bits
+            if kind == "params":
+                anywhere &= bits
+        self._of_use |= anywhere
+        return here != 0
 
     def check(self) -> None:
         """Raise InputError for a table that leaves out nothing, whatever the machine."""
         for number, one in enumerate(self._tables):
-            if number not in self._of_use:
+            if not self._of_use >> number & 1:
                 words = msgspec.json.encode(one).decode()
                 raise InputError(f"exclude = [{words}] leaves out nothing; correct it, or leave it out")
 
 
-def is_excluded(point: PlannedPoint, excluded: Exclude, *, anywhere: bool = False) -> bool:
-    """Does a test case match all keys of a table? Raises InputError for what is no size or number.
+class _Holders:
+    """The tables that name a value of a key, as bits; those without the key match any value."""
 
-    `anywhere`: but for the keys by which a plan allows for other machines than this one.
-    """
-    axes = {name: getattr(excluded, name) for name in _IS_SO if not (anywhere and name in _OF_MACHINES)}
-    tables = () if anywhere else ((excluded.omp, point.omp), (excluded.env, point.env))
-    params = {**point.params, **point.method_params, **point.rule_params}
-    return all(axis is None or _IS_SO[name](point, axis) for name, axis in axes.items()) and all(
-        _has(known, wanted) for wanted, known in (*tables, (excluded.params, params))
-    )
+    def __init__(self, values: Sequence[Collection[Any] | None]) -> None:
+        self._any = sum(1 << number for number, ones in enumerate(values) if ones is None)
+        self.by_value: dict[Any, int] = {}
+        for number, ones in enumerate(values):
+            for one in ones or ():
+                self.by_value[one] = self.by_value.get(one, 0) | 1 << number
 
-
-def _has(known: Mapping[str, Any], wanted: ExcludedValues) -> bool:
-    """Is each of the wanted values, or one of several, among the known ones?"""
-    return all(
-        name in known and known[name] in (values if isinstance(values, tuple) else (values,))
-        for name, values in wanted.items()
-    )
+    def of(self, values: Iterable[Any]) -> int:
+        """Find the tables that match any of the values of a test case."""
+        found = self._any
+        for one in values:
+            found |= self.by_value.get(one, 0)
+        return found
 
 
-@cache  # thousands of test cases are held against the same axes
-def _numbers(axis: PlanAxis, name: str) -> frozenset[int]:
-    parse = parse_sizes if name == "bytes" else partial(_counts, name)
-    return frozenset(numbers_in(axis, parse))
+def _wanted(values: ExcludedValues, name: str) -> tuple[float | str, ...] | None:
+    value = values.get(name)
+    return value if value is None or isinstance(value, tuple) else (value,)
 
 
-def _counts(name: str, text: str) -> tuple[int, ...]:
-    return parse_counts(text, name)
+def _known(point: PlannedPoint, kind: str, name: str) -> tuple[Any, ...]:
+    """List the value of a test case under a name of that kind, if it has one."""
+    if kind == "params":
+        tables: tuple[Mapping[str, Any], ...] = (point.rule_params, point.method_params, point.params)
+    else:
+        tables = (getattr(point, kind),)
+    return next(((values[name],) for values in tables if name in values), ())
 
 
-def _is_size(point: PlannedPoint, axis: PlanAxis) -> bool:
-    return point.bytes in _numbers(axis, "bytes")
+def _numbers(what: str, axis: PlanAxis) -> tuple[int, ...]:
+    return numbers_in(axis, parse_sizes if what == "bytes" else partial(parse_counts, what=what))
 
 
-def _is_number(name: str, point: PlannedPoint, axis: PlanAxis) -> bool:
-    """Compare a number; a test case without a number of hosts is on one."""
-    return (getattr(point, name) or 1) in _numbers(axis, name)
+def _number(name: str, point: PlannedPoint, _: _Holders) -> tuple[int, ...]:
+    """Return a number; a test case without a number of hosts is on one."""
+    return (getattr(point, name) or 1,)
 
 
-def _is_word(name: str, point: PlannedPoint, axis: PlanAxis) -> bool:
-    return getattr(point, name) in words_in(axis)
+def _size(point: PlannedPoint, _: _Holders) -> tuple[int, ...]:
+    return (point.bytes,)
 
 
-def _is_op(point: PlannedPoint, axis: PlanAxis) -> bool:
-    return any(fnmatch.fnmatchcase(point.op, pattern) for pattern in words_in(axis))
+def _word(name: str, point: PlannedPoint, _: _Holders) -> tuple[str | None, ...]:
+    return (getattr(point, name),)
 
 
-def _is_mpi(point: PlannedPoint, axis: PlanAxis) -> bool:
-    return point.mpi is not None and bool({point.mpi, point.mpi.partition("-")[0]} & set(words_in(axis)))
+def _patterns(point: PlannedPoint, holders: _Holders) -> list[str]:
+    return [pattern for pattern in holders.by_value if fnmatch.fnmatchcase(point.op, pattern)]
 
 
-def _is_class(point: PlannedPoint, axis: PlanAxis) -> bool:
-    return point.placement is not None and point.placement.kind in words_in(axis)
+def _library(point: PlannedPoint, _: _Holders) -> tuple[str, ...]:
+    """List an MPI by name and by family."""
+    return () if point.mpi is None else (point.mpi, point.mpi.partition("-")[0])
 
 
-_IS_SO: Mapping[str, Callable[[PlannedPoint, PlanAxis], bool]] = {
-    "ops": _is_op,
-    "mpi": _is_mpi,
-    "bytes": _is_size,
-    **{name: partial(_is_number, name) for name in ("ranks", "hosts", "threads")},
-    **{name: partial(_is_word, name) for name in ("thread_level", "method")},
-    "placement": _is_class,
+def _class(point: PlannedPoint, _: _Holders) -> tuple[str, ...]:
+    return () if point.placement is None else (point.placement.kind,)
+
+
+_TABLES = ("params", "omp", "env")
+# What reads an axis of a table, and what lists the values of a test case that are matched by it.
+_AXES: Mapping[
+    str, tuple[Callable[[Any], Collection[Any]], Callable[[PlannedPoint, _Holders], Collection[Any]]]
+] = {
+    "ops": (words_in, _patterns),
+    "mpi": (words_in, _library),
+    "bytes": (partial(_numbers, "bytes"), _size),
+    **{name: (partial(_numbers, name), partial(_number, name)) for name in ("ranks", "hosts", "threads")},
+    **{name: (words_in, partial(_word, name)) for name in ("thread_level", "method")},
+    "placement": (words_in, _class),
 }

@@ -21,6 +21,12 @@ def param_rows(op: Op, method: str, rule: str, ops: Ops) -> dict[str, Param]:
     return by_name((*op.params, *ops.methods[method].params, *ops.rules[rule].params))
 
 
+def has_bounds(measure: Measure) -> bool:
+    """Do values of parameters depend on the test case: are all that it can have asked for?"""
+    values = measure.params.values()
+    return any("*" in value if isinstance(value, tuple) else value == "*" for value in values)
+
+
 def combined_params(
     measure: Measure, name: str, rows: Mapping[str, Param], case: BoundedCase
 ) -> list[dict[str, Value]]:
@@ -38,7 +44,8 @@ def combined_params(
 
 def fitting(op: Op, size: int) -> dict[str, Value]:
     """List types of data that fit a size, if the default does not: sums of 4 bytes are not of doubles."""
-    return {row.name: word for row in op.params if (word := row.fitting(size)) is not None}
+    typed = (row for row in op.params if row.word_bytes)
+    return {row.name: word for row in typed if (word := row.fitting(size)) is not None}
 
 
 def _values(name: str, row: Param, given: Sequence[Value], case: BoundedCase) -> tuple[Value, ...]:
@@ -78,7 +85,7 @@ def _drawn(every: tuple[Value, ...], most: float) -> tuple[Value, ...]:
 
 def params_of(owner: Op | Method | Rule, params: Mapping[str, Value]) -> dict[str, Value]:
     """Select the parameters that belong to an op, a method or a rule."""
-    return {row.name: params[row.name] for row in owner.params if row.name in params}
+    return {row.name: params[row.name] for row in owner.params if row.name in params} if params else {}
 
 
 def no_param(key: str, selected: Sequence[str], known: Iterable[str]) -> str:

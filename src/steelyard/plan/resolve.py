@@ -8,6 +8,7 @@ from __future__ import annotations
 import fnmatch
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -21,24 +22,24 @@ from steelyard.engines.description import Op, Ops, Param
 from steelyard.plan.arms import arm_of, factor_of, with_arms
 from steelyard.plan.arrivals import check_arrivals
 from steelyard.plan.axis import numbers_in, words_in
-from steelyard.plan.bounds import BoundedCase, Impossible
+from steelyard.plan.bounds import BoundedCase, BoundedParams, Impossible
+from steelyard.plan.companions import axes_of, with_references, with_work
 from steelyard.plan.exclude import Excluded
 from steelyard.plan.given_files import check_used, ops_with_files, without_unasked
 from steelyard.plan.host_pairs import host_placements, is_of_hosts, placement_words
 from steelyard.plan.own_ops import select_own
-from steelyard.plan.params import combined_params, fitting, no_param, param_rows, params_of
+from steelyard.plan.params import combined_params, fitting, has_bounds, no_param, param_rows, params_of
 from steelyard.plan.placement import placements_of
 from steelyard.plan.plan import Measure, Plan, Value, nearest
 from steelyard.plan.settings import settings_axis, words_of
 from steelyard.plan.teams import Team, teams_of
 from steelyard.records.campaign_file import Placement, PlannedPoint
-from steelyard.records.kinds import FAULT, FILE, WORK
+from steelyard.records.kinds import FAULT, FILE
 from steelyard.system.openmp import omp_axis
 from steelyard.system.topology import NOWHERE, Topology
 
 _NAMES = {MPI: "MPI", SHMEM: "OpenSHMEM"}  # what kinds of engine run with
 CROWDED_METHOD = "barrier"  # of collectives with more ranks than cores
-_WORK_PARAMS = ("work_us", "skew_us")  # the amount of work in an op
 
 
 def select_ops(patterns: Sequence[str], ops: Ops) -> tuple[str, ...]:
@@ -112,15 +113,15 @@ def resolve(
         asked: list[_Asked] = []
         for name in ops_with_files(measure, selected, ops, is_alone=len(plan.measure) == 1):
             alone = selected == (name,) and not is_for_hosts
-            for one in _asked_of(measure, number, ops.all[name], ops, cores, topology, alone):
+            for one in _asked_of(measure, number, ops.all[name], ops, libraries, cores, topology, alone):
                 asked.append(one)
-                for point in _cases(measure, one, ops, libraries[one.kind]):
+                for point in _cases(one, ops):
                     check_test_cases(next(tried))
                     if excluded.leaves_out(point):
                         continue
-                    impossible.look(point, one.rows, alone=alone)
+                    impossible.look(point, one.bounded, alone=alone)
                     point = msgspec.structs.replace(point, point=len(points), arm=arm_of(point, factor))
-                    points.setdefault(_axes_of(point), point)
+                    points.setdefault(axes_of(point), point)
         if not asked and is_for_hosts and (points or number + 1 < len(plan.measure)):
             continue  # the hosts are too few for its ops
         _check_used(measure, selected, asked)
@@ -129,31 +130,63 @@ def resolve(
         if not points:
             raise InputError(f"what is excluded leaves nothing of {', '.join(selected)}; exclude less")
     _check_whole(plan, points.values(), ops)
-    return _with_references(_with_work(points, ops), ops)
+    return with_references(with_work(points, ops), ops)
+
+
+# What a launch has only once: library and its variables, level of threads, settings of OpenMP.
+_Start = tuple[tuple[str | None, dict[str, str]], str | None, dict[str, str]]
 
 
 class _Asked(msgspec.Struct, frozen=True):
     """Test cases of an op that differ by parameters, libraries, levels of threads and settings alone.
 
-    `rows` are the parameters that they have, `values` their combinations; `kind` is that of their engine.
+    `rows` are the parameters that they have, `bounded` those that a test case bounds; `values` are
+    combinations of their values, `starts` those of all else; `kind` is that of their engine.
     """
 
     shared: PlannedPoint
     rows: Mapping[str, Param]
-    values: tuple[Mapping[str, Value], ...]
+    bounded: BoundedParams
+    values: Sequence[Mapping[str, Value]]
     kind: str
-    levels: tuple[str | None, ...]
+    starts: Sequence[_Start]
 
 
 def _asked_of(
-    measure: Measure, number: int, op: Op, ops: Ops, cores: int, topology: Topology, alone: bool
+    measure: Measure,
+    number: int,
+    op: Op,
+    ops: Ops,
+    libraries: Mapping[str, Sequence[str | None]],
+    cores: int,
+    topology: Topology,
+    alone: bool,
 ) -> Iterator[_Asked]:
-    """Make what the measure of that `number` asks of an op. Raises InputError."""
+    """Make what the measure of that `number` asks of an op. Raises InputError.
+
+    What test cases have in common is made once: there may be ten thousands of them.
+    """
     rule = _choose(measure.rule, next(iter(ops.rules)), ops.rules, "stop rule")
-    for size, team, threads, place, method in _axes(measure, op, ops, cores, topology, alone):
+
+    @cache
+    def rows_of(method: str) -> tuple[dict[str, Param], BoundedParams]:
         rows = param_rows(op, method, rule, ops)
+        return rows, BoundedParams(rows)
+
+    @cache
+    def starts_of(kind: str) -> tuple[_Start, ...]:
+        levels = (None,) if kind == SOLO else tuple(_thread_levels(measure, op))
+        settings = [(mpi, env) for mpi in libraries[kind] for env in _settings(measure, op, mpi)]
+        return tuple(product_of(settings, levels, omp_axis(measure.omp)))
+
+    @cache
+    def values_of(method: str, ranks: int, threads: int, size: int) -> list[dict[str, Value]]:
+        return combined_params(measure, op.name, rows_of(method)[0], BoundedCase(ranks, threads, size))
+
+    for size, team, threads, place, method in _axes(measure, op, ops, cores, topology, alone):
+        rows, bounded = rows_of(method)
         kind = _engine_for(measure, op, team, ops, place)
-        wanted = combined_params(measure, op.name, rows, BoundedCase(team.ranks, threads, size))
+        wanted = values_of(method, *((team.ranks, threads, size) if has_bounds(measure) else (1, 1, 0)))
         shared = PlannedPoint(
             point=0,
             op=op.name,
@@ -168,8 +201,9 @@ def _asked_of(
             first=measure.first,
             opens=op.first,
         )
-        levels = (None,) if kind == SOLO else tuple(_thread_levels(measure, op))
-        yield _Asked(shared, rows, tuple(fitting(op, size) | given for given in wanted), kind, levels)
+        if usual := fitting(op, size):
+            wanted = [usual | given for given in wanted]
+        yield _Asked(shared, rows, bounded, wanted, kind, starts_of(kind))
 
 
 def _check_used(measure: Measure, selected: Sequence[str], asked: Sequence[_Asked]) -> None:
@@ -204,13 +238,11 @@ def _check_whole(plan: Plan, points: Collection[PlannedPoint], ops: Ops) -> None
     check_arrivals(None if isinstance(plan.arrivals, str) else plan.arrivals, replayed)
 
 
-def _cases(measure: Measure, asked: _Asked, ops: Ops, mpis: Sequence[str | None]) -> Iterator[PlannedPoint]:
+def _cases(asked: _Asked, ops: Ops) -> Iterator[PlannedPoint]:
     """Make the points of each combination."""
     shared = asked.shared
     op, method, rule = ops.all[shared.op], ops.methods[shared.method], ops.rules[shared.rule]
-    settings = [(mpi, env) for mpi in mpis for env in _settings(measure, op, mpi)]
-    axes = (asked.values, settings, asked.levels, omp_axis(measure.omp))
-    for params, (mpi, env), level, omp in product_of(*axes):
+    for params, ((mpi, env), level, omp) in product_of(asked.values, asked.starts):
         yield msgspec.structs.replace(
             shared,
             thread_level=level,
@@ -226,58 +258,6 @@ def _cases(measure: Measure, asked: _Asked, ops: Ops, mpis: Sequence[str | None]
 def _settings(measure: Measure, op: Op, mpi: str | None) -> tuple[dict[str, str], ...]:
     files = words_of(measure.files) if op.role == FILE else ()
     return settings_axis(measure.env, words_of(measure.modules), words_of(measure.wrapper), mpi, files)
-
-
-def _axes_of(point: PlannedPoint) -> tuple[Any, ...]:
-    """Key of all that distinguishes a point."""
-    params = (point.params, point.method_params, point.rule_params, point.omp, point.env)
-    words = tuple(tuple(sorted(values.items())) for values in params)
-    axes = (point.op, point.bytes, point.ranks, point.threads, point.thread_level, point.method, point.rule)
-    return (*axes, point.hosts, point.mpi, point.placement, point.arm, *words)
-
-
-def _with_work(points: dict[tuple[Any, ...], PlannedPoint], ops: Ops) -> dict[tuple[Any, ...], PlannedPoint]:
-    """Add, for each amount of work in an op, a point with the same work alone, which overlap needs."""
-    planned = dict(points)
-    work = next((op for op in ops.all.values() if op.role == WORK), None)
-    others = [point for point in points.values() if ops.all[point.op].role != WORK]
-    for point in others if work is not None else ():
-        for amount in {point.params.get(name, 0.0) for name in _WORK_PARAMS}:
-            if work is None or not isinstance(amount, float | int) or amount <= 0:
-                continue
-            wanted = msgspec.structs.replace(
-                point,
-                point=len(planned),
-                op=work.name,
-                bytes=0,
-                threads=point.threads if work.max_threads == 0 else min(point.threads, work.max_threads),
-                method=work.default_method,
-                params={"work_us": amount},
-                method_params={},
-            )
-            planned.setdefault(_axes_of(wanted), wanted)
-    return planned
-
-
-def _with_references(points: dict[tuple[Any, ...], PlannedPoint], ops: Ops) -> tuple[PlannedPoint, ...]:
-    """Add the references of ops that have one: the same axes, and the parameters that both have."""
-    planned = dict(points)
-    for key, point in points.items():
-        name = ops.all[point.op].reference
-        if name is None or 0 < ops.all[name].max_threads < point.threads:
-            continue
-        wanted = _reference(point, ops.all[point.op], ops.all[name], len(planned))
-        found = planned.setdefault(_axes_of(wanted), wanted)
-        planned[key] = msgspec.structs.replace(point, reference=found.point)
-    return tuple(planned.values())
-
-
-def _reference(point: PlannedPoint, op: Op, reference: Op, number: int) -> PlannedPoint:
-    """Make the reference of a point; its parameters are given only if they are not the defaults."""
-    usual = {row.name: row.default for row in reference.params}
-    given = {row.name: point.params.get(row.name, row.default) for row in op.params}
-    params = {key: value for key, value in given.items() if key in usual and value != usual[key]}
-    return msgspec.structs.replace(point, point=number, op=reference.name, bytes=0, params=params)
 
 
 def _engine_for(measure: Measure, op: Op, team: Team, ops: Ops, place: Placement | None) -> str:

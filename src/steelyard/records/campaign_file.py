@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -214,12 +215,13 @@ def points_without_secrets(
 ) -> tuple[PlannedPoint, ...]:
     """Mask secrets in the variables, wrappers and arms of points of a plan."""
     factor = next(iter(plan.get("arms") or {""}))
+
+    @cache  # many points have the same
+    def shown(env: tuple[tuple[str, str], ...], arm: str | None) -> dict[str, Any]:
+        return {"env": masked_settings(dict(env)), "arm": None if arm is None else masked(factor, arm)}
+
     return tuple(
-        replace(
-            point,
-            env=masked_settings(point.env),
-            arm=None if point.arm is None else masked(factor, point.arm),
-        )
+        replace(point, **shown(tuple(point.env.items()), point.arm))
         if point.env or point.arm is not None
         else point
         for point in points

@@ -17,7 +17,6 @@ from steelyard.records.campaign_file import points_without_secrets
 from steelyard.session.design import Needed, needed, with_needed
 from steelyard.session.events import OnEvent, ignored, teller
 from steelyard.session.measure import set_up
-from steelyard.stats.looks import FIRST_LOOK
 from steelyard.system.machine import read_machine
 
 
@@ -42,13 +41,21 @@ def foresee(
     takes = needed(plan, points, folder, scatter)
     if takes is not None and takes.launches:
         plan = with_needed(plan, takes)
-        likely = takes.on_average(plan.most_launches) if plan.precision else plan.most_launches
-    else:
-        likely = FIRST_LOOK if plan.precision else plan.most_launches
-    expected = replace(plan, launches=likely)
+    expected = replace(plan, launches=_likely(plan, takes))
     found = forecast(expected, points_without_secrets(points, plan_document(plan)), setup)
     try:
         check_launches(plan, points, setup)
     except InputError as error:
         return Foreseen(found, masked_text(str(error)), takes)
     return Foreseen(found, None, takes)
+
+
+def _likely(plan: Plan, takes: Needed | None) -> int:
+    """Expect so many launches of each test case."""
+    if not plan.precision:
+        return plan.most_launches
+    if takes is not None and takes.launches:
+        return takes.on_average(plan.most_launches)
+    from steelyard.stats.looks import FIRST_LOOK  # which loads scipy
+
+    return FIRST_LOOK

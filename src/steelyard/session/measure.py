@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from steelyard.base.mpi_variables import readers
+from steelyard.base.product import check_starts
 from steelyard.campaign.files import files_removed
 from steelyard.campaign.folder import open_folder, planned_ops, topology_for
-from steelyard.campaign.jobs import CampaignSetup, check_launches, setup_for
+from steelyard.campaign.jobs import CampaignSetup, check_launches, groups_of, setup_for
 from steelyard.campaign.lock import Lock, locked
 from steelyard.campaign.run import run_campaign
 from steelyard.campaign.stage import stage_engines
@@ -175,7 +176,9 @@ def set_up(
     """Make the setup and the test cases of a plan. Raises InputError for what there is none of."""
     setup = setup_for(plan, machine, tell, builds=builds)
     mpis = [name for name in setup.engines if name is not None]
-    return setup, resolve(plan, setup.ops, mpis, len(machine.cores), topology)
+    points = resolve(plan, setup.ops, mpis, len(machine.cores), topology)
+    check_starts(len(groups_of(points)))
+    return setup, points
 
 
 def _opened(folder: Path, ready: _Ready, typed: Sequence[str]) -> CampaignFile:

@@ -11,7 +11,7 @@ import pytest
 from points import describe, engine_of, measure, mpi_or_skip
 from steelyard.base.errors import InputError
 from steelyard.engines.description import Op, Param
-from steelyard.plan.bounds import Impossible
+from steelyard.plan.bounds import BoundedParams, Impossible
 from steelyard.records.campaign_file import PlannedPoint
 from steelyard.records.schema import End
 
@@ -54,7 +54,7 @@ def _points(ops: tuple[Op, ...], ranks: int) -> Iterator[tuple[PlannedPoint, Par
                     params={**others, row.name: value},
                 )
                 impossible = Impossible()
-                impossible.look(point, names, alone=False)
+                impossible.look(point, BoundedParams(names), alone=False)
                 try:
                     impossible.check()
                     yield point, row, True

@@ -9,7 +9,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from steelyard.judges.compare.needed import Estimated, Prospect, doubt, launches_needed, launches_precise
+from steelyard.judges.compare.needed import (
+    ONE_MODE,
+    Estimated,
+    Modes,
+    Prospect,
+    launches_needed,
+    launches_precise,
+    moded_error,
+)
 from steelyard.judges.verdict import CANNOT_TELL, Scale
 from steelyard.results.row import half_of
 
@@ -62,7 +70,7 @@ class Contrast:
     `plain_low`..`plain_high` is the interval from which no modes were taken off, and `error` the standard
     error of the estimate. `p` is adjusted for the family, which has so many columns. `pairs` is the number of
     pairs of launches; `looks` are the numbers at which they were looked at before. `by_turns`: more launches
-    help, as they do not for folders. `modes` counts the modes of both arms together, and `shares` says how
+    help, as they do not for folders. `modes` are those of both arms together, and `shares` says how
     often the slow one of two comes in either. `alike`: pairs next to each other in time are alike.
     """
 
@@ -75,7 +83,7 @@ class Contrast:
     plain_high: float
     error: float
     by_turns: bool = True
-    modes: int = 1
+    modes: Modes = ONE_MODE
     alike: bool = False
     family: int = 1
     looks: tuple[int, ...] = ()
@@ -111,7 +119,7 @@ def _verdict(seen: Contrast, asked: Question) -> Answer:
 
 def _why(seen: Contrast) -> str:
     reasons = {
-        seen.shares or f"{seen.modes} modes": seen.modes > 1,
+        seen.shares or f"{seen.modes.count} modes": seen.modes.count > 1,
         "pairs next to each other are alike": seen.alike,
     }
     return ", ".join(words for words, holds in reasons.items() if holds)
@@ -129,9 +137,11 @@ def _prospect(seen: Contrast, asked: Question) -> Prospect | None:
     middle, plain_half = (seen.plain_low + seen.plain_high) / 2, (seen.plain_high - seen.plain_low) / 2
     if not seen.by_turns or not 0 < half < math.inf or not plain_half < math.inf or seen.alike:
         return None
+    plain_error = seen.error * plain_half / half
+    error = max(plain_error, moded_error(seen.error, seen.modes, seen.pairs))
     return Prospect(
         told=Estimated(seen.estimate, seen.error, half),
-        same=Estimated(middle, seen.error * plain_half / half, plain_half * doubt(seen.modes, seen.pairs)),
+        same=Estimated(middle, error, plain_half * error / plain_error),
         pairs=seen.pairs,
         looks=seen.looks,
         family=seen.family,

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from steelyard.judges.compare.answer import Answer, Contrast, Question, answer
+from steelyard.judges.compare.needed import ONE_MODE, Modes
 from steelyard.judges.compare.shares import shares_words
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.paired_permutation import GAPS, Swapped, modes_of
+from steelyard.stats.paired_permutation import GAPS, Swapped, mode_parts, modes_of
 
 
 def answers_of(
@@ -50,10 +51,16 @@ def answers_of(
     ]
 
 
-def _modes(first: FloatArray, second: FloatArray, is_apart: bool) -> int:
-    """Count the modes of both arms together; for arms that are apart, only those inside one of them.
+def _modes(first: FloatArray, second: FloatArray, is_apart: bool) -> Modes:
+    """Find the modes of both arms together; for arms that are apart, only those inside one of them.
 
     Otherwise the gap between two arms would look like one between modes.
     """
     own = max(modes_of(one, GAPS[-1]) for one in (first, second))
-    return 1 if is_apart and own < 2 else modes_of(np.concatenate((first, second)), GAPS[-1])
+    if is_apart and own < 2:
+        return ONE_MODE
+    both = np.concatenate((first, second))
+    parts = mode_parts(both, GAPS[-1])
+    middles = [float(np.median(both[part])) for part in parts] or [0.0]
+    away = sum(part.size for part in parts) - max((part.size for part in parts), default=0)
+    return Modes(modes_of(both, GAPS[-1]), away, max(middles) - min(middles))

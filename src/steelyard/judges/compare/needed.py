@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtri, ndtr, stdtrit
+from scipy.special import betaincinv, chdtri, ndtr, stdtrit
 
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.looks import SURE, share_of, that_count
@@ -16,11 +16,26 @@ from steelyard.stats.moderated import degrees_of
 from steelyard.stats.paired_permutation import least_pairs
 
 DECIDES = 0.88  # asked of the prediction: then 80 % of what is named decides, for any true difference
-MODE_DOUBT = 0.9  # probability with which the scatter of modes is no larger than is reckoned with
+MODE_DOUBT = 0.9  # probability with which a mode comes no more often than is reckoned with
 MOST_NEEDED = 10_000  # launches: more is no advice
 _FACTORS = 1.05 ** np.arange(200)  # times the launches: up to 16,000 times
 _CHANCES = (np.arange(15) + 0.5) / 15  # of the scatter: few pairs do not know it
 _TRUTHS = np.linspace(-1.28, 1.28, 9)[:, None, None]  # true differences, in errors of the estimate: 80 %
+MAY_BE_EQUAL = 3.0  # errors of the estimate: nearer to 0, no difference at all is a truth to reckon with, too
+
+
+@dataclass(frozen=True, slots=True)
+class Modes:
+    """The modes of the launches of both arms together: how many there are, how many launches lie in another
+    than the most frequent one, single ones too, and the range of all, in logarithms.
+    """
+
+    count: int = 1
+    away: int = 0
+    apart: float = 0.0
+
+
+ONE_MODE = Modes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +73,10 @@ def launches_needed(known: Prospect, margin: float) -> int | None:
     """Find how many launches decide with 80 %, in this campaign or in a new one; None if none are known to.
 
     `margin` is the logarithm of what may be ignored. A difference is told if its interval excludes 0, "the
-    same" if the other interval lies within the margin. The true difference scatters about the estimate, and
-    the true scatter about what few pairs show (chi-squared); launches to come scatter about both. What is
-    measured already counts in this campaign, where this look was paid for, and not in a new one.
+    same" if the other interval lies within the margin. The true difference scatters about the estimate,
+    or is 0, and the true scatter about what few pairs show (chi-squared); launches to come scatter about
+    both. What is measured already counts in this campaign, where this look was paid for, and not in a new
+    one.
     """
     counts = _counts(known)
     looks = that_count((*known.looks, known.pairs), known.false_alarm)
@@ -93,10 +109,12 @@ def _decided(
     spread = np.sqrt(known.degrees / chdtri(known.degrees, _CHANCES))  # true scatter over the one seen
     later = np.sqrt((now + (n - now) * spread**2) / n) if kept else np.broadcast_to(spread, (n.size, 15))
     wider = _bounds(known, counts, shares) / _bounds(known, np.array([now]), _now(known))
+    is_equal = abs(known.told.estimate) <= MAY_BE_EQUAL * known.told.error
     can_tell = counts >= [least_pairs(known.false_alarm * share) for share in shares]
 
     def side(one: Estimated) -> tuple[FloatArray, FloatArray, FloatArray]:
         truth = one.estimate + _TRUTHS * one.error
+        truth = np.concatenate((truth, np.zeros((1, 1, 1)))) if is_equal else truth
         centre = (now * one.estimate + (n - now) * truth) / n if kept else truth
         sd = one.error * spread * np.sqrt(now) * (np.sqrt(n - now) / n if kept else np.sqrt(1 / n))
         return centre, sd, wider[:, None] * one.half * later * np.sqrt(now / n)
@@ -121,11 +139,16 @@ def _bounds(known: Prospect, counts: NDArray[np.int64], shares: FloatArray) -> F
     return np.asarray(-stdtrit(degrees, known.false_alarm * shares / 2 / max(known.family, 1)))
 
 
-def doubt(modes: int, pairs: int) -> float:
-    """Compute how many times wider the interval of a case with modes may be than few pairs show.
+def moded_error(error: float, modes: Modes, pairs: int) -> float:
+    """Compute the standard error of a mean difference of arms with modes that so many pairs may have.
 
-    The root of the upper bound of a variance (chi-squared): few pairs of a rare mode look alike by chance.
+    Few pairs of a rare mode look alike by chance, and so do modes that fell together. Of independent
+    launches, a share s that lies in another mode, `modes.apart` away, adds 2 s (1 - s) apart^2 to the
+    variance of a pair. s is the upper end of Clopper and Pearson's interval (Biometrika 26, 1934), one half
+    at most. `error` is that inside the modes.
     """
-    if modes < 2 or pairs < 2:
-        return 1.0
-    return math.sqrt((pairs - 1) / float(chdtri(pairs - 1, MODE_DOUBT)))
+    if not modes.away or not pairs:
+        return error
+    launches = 2 * pairs
+    share = min(float(betaincinv(modes.away + 1, launches - modes.away, MODE_DOUBT)), 0.5)
+    return math.sqrt(error**2 + 2 * share * (1 - share) * modes.apart**2 / pairs)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from steelyard.judges.compare.needed import (
     ONE_MODE,
     Estimated,
-    Modes,
+    ModeRange,
     Prospect,
     launches_needed,
     launches_precise,
@@ -83,7 +83,7 @@ class Contrast:
     plain_high: float
     error: float
     by_turns: bool = True
-    modes: Modes = ONE_MODE
+    modes: ModeRange = ONE_MODE
     alike: bool = False
     family: int = 1
     looks: tuple[int, ...] = ()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from steelyard.judges.compare.answer import Answer, Contrast, Question, answer
-from steelyard.judges.compare.needed import ONE_MODE, Modes
+from steelyard.judges.compare.needed import ONE_MODE, ModeRange
 from steelyard.judges.compare.shares import shares_words
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.paired_permutation import GAPS, Swapped, mode_parts, modes_of
@@ -51,7 +51,7 @@ def answers_of(
     ]
 
 
-def _modes(first: FloatArray, second: FloatArray, is_apart: bool) -> Modes:
+def _modes(first: FloatArray, second: FloatArray, is_apart: bool) -> ModeRange:
     """Find the modes of both arms together; for arms that are apart, only those inside one of them.
 
     Otherwise the gap between two arms would look like one between modes.
@@ -63,4 +63,4 @@ def _modes(first: FloatArray, second: FloatArray, is_apart: bool) -> Modes:
     parts = mode_parts(both, GAPS[-1])
     middles = [float(np.median(both[part])) for part in parts] or [0.0]
     away = sum(part.size for part in parts) - max((part.size for part in parts), default=0)
-    return Modes(modes_of(both, GAPS[-1]), away, max(middles) - min(middles))
+    return ModeRange(modes_of(both, GAPS[-1]), away, max(middles) - min(middles))

@@ -25,7 +25,7 @@ MAY_BE_EQUAL = 3.0  # errors of the estimate: nearer to 0, no difference at all 
 
 
 @dataclass(frozen=True, slots=True)
-class Modes:
+class ModeRange:
     """The modes of the launches of both arms together: how many there are, how many launches lie in another
     than the most frequent one, single ones too, and the range of all, in logarithms.
     """
@@ -35,7 +35,7 @@ class Modes:
     apart: float = 0.0
 
 
-ONE_MODE = Modes()
+ONE_MODE = ModeRange()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def _bounds(known: Prospect, counts: NDArray[np.int64], shares: FloatArray) -> F
     return np.asarray(-stdtrit(degrees, known.false_alarm * shares / 2 / max(known.family, 1)))
 
 
-def moded_error(error: float, modes: Modes, pairs: int) -> float:
+def moded_error(error: float, modes: ModeRange, pairs: int) -> float:
     """Compute the standard error of a mean difference of arms with modes that so many pairs may have.
 
     Few pairs of a rare mode look alike by chance, and so do modes that fell together. Of independent

@@ -69,6 +69,7 @@ def judged(
     *,
     kinds: bool = False,
     rounds: int = 0,
+    tests: int = TESTS,
 ) -> Finding | None:
     """Judge one machine, of whose places the first are so many times as slow in the first test; with `kinds`
     the last ones are of another kind; with `rounds` they are hosts that meet in so many.
@@ -86,9 +87,9 @@ def judged(
         return np.asarray(own + launch + SCATTER * rng.standard_normal((launches, places)))
 
     names = names_of(kind, places)
-    tests = tuple(PeerGroup(f"test {i}", kind, names, table(slow if i == 0 else ())) for i in range(TESTS))
+    made = tuple(PeerGroup(f"test {i}", kind, names, table(slow if i == 0 else ())) for i in range(tests))
     nothing = Measured(Path("made-up"), CampaignFile(), (), ())
-    return CRITERIA[kind].find(Candidate(MadeUp(nothing, (), given=tests)))
+    return CRITERIA[kind].find(Candidate(MadeUp(nothing, (), given=made)))
 
 
 def _by_messages(
@@ -119,11 +120,12 @@ def rates(
     slow: Sequence[float],
     machines: int,
     rounds: int = 0,
+    tests: int = TESTS,
 ) -> Iterator[tuple[str, int]]:
     """Count the verdicts; of machines with odd places, those that name them all and no other."""
     found: Counter[str] = Counter()
     for seed in range(machines):
-        said = judged(kind, places, launches, lasting, slow, seed, rounds=rounds)
+        said = judged(kind, places, launches, lasting, slow, seed, rounds=rounds, tests=tests)
         assert said is not None
         names = names_of(kind, places)[: len(slow)]
         named = all(f"{name} is " in said.evidence for name in names)
@@ -155,6 +157,7 @@ def main() -> None:
     parser.add_argument("--machines", type=int, default=200)
     parser.add_argument("--shuffles", type=int, default=peers.DRAWN, help="fewer are faster, and as exact")
     parser.add_argument("--kinds", action="store_true", help="the places are of two kinds")
+    parser.add_argument("--tests", type=int, default=TESTS, help="of the same places")
     parser.add_argument("--rounds", type=int, default=0, help="hosts meet in so many; 0: places work alone")
     options = parser.parse_args()
     peers.DRAWN = options.shuffles
@@ -163,14 +166,14 @@ def main() -> None:
         if options.kinds:
             print(f"| {options.places} {options.kind}s | {words} % | {kinds_row(*fixed, options.machines)} |")
             continue
-        sound = dict(rates(*fixed, (), options.machines, options.rounds))
+        sound = dict(rates(*fixed, (), options.machines, options.rounds, options.tests))
         alarms = sound.get(NOT_WELL, 0)
         high = binomtest(alarms, options.machines).proportion_ci(0.95, "exact").high
         cells = [f"{alarms} of {options.machines} (up to {100 * high:.1f} %)"]
         cells.append(_percent(sound.get(CANNOT_TELL, 0), options.machines))
         for times in SLOWER:
             count = math.ceil(options.machines / 2)
-            odd = dict(rates(*fixed, (times,) * options.odd, count, options.rounds))
+            odd = dict(rates(*fixed, (times,) * options.odd, count, options.rounds, options.tests))
             cells.append(
                 f"{_percent(odd.get('right', 0), count)}, {_percent(odd.get(CANNOT_TELL, 0), count)}"
             )

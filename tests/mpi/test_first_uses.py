@@ -11,24 +11,27 @@ from further import further
 from points import describe, engine_of, measure
 from preloaded import build_preloaded
 from steelyard.engines.mpi import Mpi
+from steelyard.judges.accept import Weighed, accept
 from steelyard.records.read import read_folder
 from steelyard.records.schema import End, Obs
+from steelyard.results.load import load
+from steelyard.results.rows import rows_of
 
 # Ranks leave the start of the library on two sides of the instant in one launch of a hundred, and in more
 # where others use the cores.
 _STRADDLED, _ATTEMPTS = "on its two sides", 8
 _LATE_NS = 300e6  # of a connection that is made when it is first used; nothing else takes that long
-_LAZY = f"""
+_LAZY = """
 #include <mpi.h>
 #include <unistd.h>
 static int connected;
 int MPI_Send(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm)
-{{
+{
     if (!connected)
-        usleep({_LATE_NS / 1e3:.0f});
+        usleep(%d);
     connected = 1;
     return PMPI_Send(data, n, type, to, tag, comm);
-}}
+}
 """
 _ROWS = (  # windows of multiples of 16 bytes: those of MPICH 4.0 overlap otherwise
     ("op=mpi.first.message bytes=7 peer=1", 2, (0, 1)),
@@ -88,11 +91,30 @@ def test_what_did_not_come_first_is_skipped(tmp_path: Path, one_mpi: Mpi) -> Non
     assert not any("first" in op.methods for op in ops.values() if not op.first)
 
 
+def _preload(late_ns: float, mpi: Mpi, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the first message of a rank take so long in what starts from now on."""
+    source = folder / "lazy.c"
+    source.write_text(_LAZY % (late_ns / 1e3))
+    monkeypatch.setenv("LD_PRELOAD", str(build_preloaded(engine_of(mpi), source, folder)))
+
+
+@pytest.mark.further
+def test_an_acceptance_names_a_lazy_connection(
+    tmp_path: Path, one_mpi: Mpi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _preload(_LATE_NS, one_mpi, tmp_path, monkeypatch)
+    params = {"use": (1.0, 2.0)}
+    plan = plan_of("mpi.first.message", ranks=2, bytes=8, params=params, launches=_ATTEMPTS)
+    run_plan(tmp_path / "out", plan, setup_of(one_mpi))
+    measured = load(tmp_path / "out")
+    said = {one.topic: one for one in accept(Weighed(measured, rows_of(measured))).topics}["first use"]
+    assert said.verdict == "not well"
+    assert "mpi.first.message" in said.evidence
+
+
 def test_a_lazy_connection_is_found(tmp_path: Path, one_mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: the first message of a rank takes 300 ms. It is in the first use, and not in the second."""
-    source = tmp_path / "lazy.c"
-    source.write_text(_LAZY)
-    monkeypatch.setenv("LD_PRELOAD", str(build_preloaded(engine_of(one_mpi), source, tmp_path)))
+    _preload(_LATE_NS, one_mpi, tmp_path, monkeypatch)
     params = {"use": (1.0, 2.0)}
     plan = plan_of("mpi.first.message", "mpi.barrier", ranks=2, bytes=8, params=params)
     for attempt in range(_ATTEMPTS):

@@ -13,7 +13,10 @@ from preloaded import build_preloaded
 from steelyard.analyses.object_memory.model import LEAKS, ObjectMemory, object_memories
 from steelyard.analyses.overview import read_rows
 from steelyard.engines.mpi import Mpi
+from steelyard.judges.accept import Weighed, accept
 from steelyard.records.schema import End, Obs
+from steelyard.results.load import load
+from steelyard.results.rows import rows_of
 
 _LEAK = 1024  # bytes of each communicator
 _LEAKY = f"""
@@ -57,7 +60,8 @@ def test_objects_have_room(tmp_path: Path, one_mpi: Mpi) -> None:
 
 
 def _memory_of(folder: Path, mpi: Mpi) -> ObjectMemory:
-    plan = plan_of("mpi.memory.comm_dup", ranks=2, launches=3, params={"objects": 500.0, "count": 24.0})
+    params = {"objects": 500.0, "count": 24.0}
+    plan = plan_of("mpi.memory.comm_dup", ranks=2, launches=3, params=params)
     assert {status for _, status in ended(run_plan(folder, plan, setup_of(mpi)))} == {"ok"}
     (memory,) = object_memories(read_rows(folder).rows)
     return memory
@@ -77,3 +81,7 @@ def test_a_library_that_keeps_of_each_communicator_leaks(
     assert leaky.left is not None
     assert before.left is not None
     assert _LEAK <= leaky.left.value - before.left.value < 1.2 * _LEAK
+    measured = load(tmp_path / "leaky")
+    said = {one.topic: one for one in accept(Weighed(measured, rows_of(measured))).topics}["memory"]
+    assert said.evidence.startswith(f"mpi.memory.comm_dup of {one_mpi.name} on 2 ranks leaves 1.")
+    assert said.evidence.endswith("That was seen in 3 launches; fewer than 5 show no fault.")

@@ -131,6 +131,8 @@ BAD = {
     "[[limit]]\nwhat = 'a'\nop = 'x'\nabove = '5'": "'5' is not a rate; write 180GB/s, 900MB/s or 500Mop/s",
     "[[limit]]\nwhat = 'a'\nop = 'x'\nabove = '0GB/s'": "is not a rate",
     "[[limit]]\nwhat = 'a'\nop = 'x'\nabove = '5 GiB/s'": "is not a rate",
+    "[[limit]]\nwhat = 'a'\nop = 'x'\nbelow = '10KiB'": "bytes are a limit of mpi.memory.*",
+    "[[limit]]\nwhat = 'a'\nop = 'mpi.memory.type'\nbelow = '1e3B'": "'1e3B' is not a size",
     "[[limit]]\nwhat = 'a'\nop = 'x'\nbelow = 2": "limit 1: below: ",
     "[[limit]]\nwhat = 'a'\nop = 'x'\nbelow = '2us'\nbytes = 'much'": "'much' is not a size",
     "[[limit]]\nwhat = 'a'\nop = 'x'\nbelow = '2us'\nper = 'socket'": "per is for rates of mem.*",

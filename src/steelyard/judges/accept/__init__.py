@@ -2,7 +2,18 @@
 
 from collections.abc import Sequence
 
-from steelyard.judges.accept import answers, files, floors, noise, places, protocol, reference, settings
+from steelyard.judges.accept import (
+    answers,
+    files,
+    first_use,
+    floors,
+    library_memory,
+    noise,
+    places,
+    protocol,
+    reference,
+    settings,
+)
 from steelyard.judges.accept.criterion import (
     ACCEPTED,
     NOT_WELL,
@@ -30,7 +41,9 @@ __all__ = [
     "read_limits",
 ]
 
-CRITERIA = criteria_of(settings, answers, places, noise, floors, protocol, files, reference)
+CRITERIA = criteria_of(
+    settings, answers, places, noise, floors, protocol, first_use, library_memory, files, reference
+)
 
 
 def accept(weighed: Weighed, reference: Weighed | None = None, limits: Sequence[Limit] = ()) -> Acceptance:

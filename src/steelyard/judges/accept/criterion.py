@@ -7,7 +7,7 @@ machine is well, that it is not, or that it cannot tell; each with its evidence.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
 
@@ -126,6 +126,23 @@ def _held_back(finding: Finding, weighed: Weighed) -> Finding:
     )
     return replace(
         finding, verdict=CANNOT_TELL, evidence=f"{finding.evidence} {seen}", remedy=weighed.more_launches()
+    )
+
+
+def gravest_of(found: Sequence[Finding]) -> Finding:
+    """Choose among the answers to one question, of which there is one at least: those of the gravest verdict,
+    a sentence each. Launches are the fewest in which a fault was seen.
+    """
+    verdict = ACCEPTED.gravest(one.verdict for one in found)
+    alike = [one for one in found if one.verdict == verdict]
+    if len(alike) == 1:
+        return alike[0]
+    launches = [one.launches for one in alike if one.launches is not None]
+    return Finding(
+        verdict,
+        " ".join(one.evidence[:1].upper() + one.evidence[1:] for one in alike),
+        " ".join(one.remedy for one in alike if one.remedy),
+        min(launches, default=None),
     )
 
 

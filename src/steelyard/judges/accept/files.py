@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from steelyard.base.units import format_bytes, format_factor
-from steelyard.judges.accept.criterion import ACCEPTED, NOT_WELL, WELL, Candidate, Finding, criterion
+from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion, gravest_of
 from steelyard.judges.accept.floors import MOST_TIMES
 from steelyard.judges.accept.peer_groups import FILES_HOST
 from steelyard.judges.accept.places import judge_places
@@ -36,20 +36,7 @@ def files(seen: Candidate) -> Finding | None:
             "Files were measured, and neither a reference, nor other hosts, nor MPI-IO to compare them with.",
             "Give the results of a sound machine: --reference DIR.",
         )
-    verdict = ACCEPTED.gravest(one.verdict for one in found)
-    alike = [one for one in found if one.verdict == verdict]
-    return alike[0] if len(alike) == 1 else _together(alike)
-
-
-def _together(found: list[Finding]) -> Finding:
-    """Join findings of one verdict to a sentence each; launches are the fewest in which a fault was seen."""
-    launches = [one.launches for one in found if one.launches is not None]
-    return Finding(
-        found[0].verdict,
-        " ".join(one.evidence[:1].upper() + one.evidence[1:] for one in found),
-        " ".join(one.remedy for one in found if one.remedy),
-        min(launches, default=None),
-    )
+    return gravest_of(found)
 
 
 def _against_reference(seen: Candidate) -> Finding | None:

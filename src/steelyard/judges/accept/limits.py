@@ -1,4 +1,4 @@
-"""A site's own limits, from a TOML file: times below, rates above. Each is a topic."""
+"""A site's own limits, from a TOML file: times and memory below, rates above. Each is a topic."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from steelyard.base.printable import shortened, visible
 from steelyard.base.toml_file import read_toml
 from steelyard.base.units import (
     format_bytes,
+    format_memory,
     format_mops,
     format_rate,
     format_time,
@@ -28,7 +29,7 @@ from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Criteri
 from steelyard.judges.accept.measurement import FALSE_ALARM, Weighed
 from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.records.command_line import command
-from steelyard.results.facets import Rate
+from steelyard.results.facets import Memory, Rate
 from steelyard.results.row import Row, has_time
 from steelyard.rows.words import row_name
 from steelyard.stats import launch_interval
@@ -38,11 +39,13 @@ _LONGEST = 60  # letters of a name, and of what is quoted
 _PARTS = ("rank", "socket", "host")
 _RATES = {"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9, "TB/s": 1e12}
 _OPERATIONS = {"Mop/s": 1.0, "Gop/s": 1e3, "Top/s": 1e6}  # in millions
+_KEEPING = "mpi.memory."  # ops that count what the library keeps
 _EXAMPLE = 'what = "latency between hosts", op = "mpi.pingpong", bytes = 8, hosts = 2, below = "2us"'
 
 
 class Limit(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a site asks of the test cases that match all its keys: a time `below`, or a rate `above`.
+    """What a site asks of the test cases that match all its keys: a time or bytes of memory `below`, or a
+    rate `above`.
 
     A rate is that of a rank, as tables show it; `per` makes it that of all ranks of a socket or host.
     """
@@ -65,6 +68,8 @@ class Limit(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"what is a name of at most {_LONGEST} letters")
         if (self.below is None) == (self.above is None):
             raise ValueError("it has one of below, a time such as 2us, and above, a rate such as 180GB/s")
+        if self.is_memory and not self.op.startswith(_KEEPING):
+            raise ValueError("bytes are a limit of mpi.memory.*: what the library keeps of each object")
         if self.per not in _PARTS:
             raise ValueError(f"per is one of {', '.join(_PARTS)}")
         if self.per != "rank" and (self.below is not None or not self.op.startswith("mem.")):
@@ -76,7 +81,9 @@ class Limit(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def value(self) -> float:
-        """The limit: ns, bytes/s, or millions of operations a second. Raises InputError."""
+        """The limit: ns, bytes, bytes/s, or millions of operations a second. Raises InputError."""
+        if self.is_memory:
+            return float(parse_bytes(self.below or ""))
         if self.below is not None:
             return parse_seconds(self.below) * 1e9
         number, unit = _number_of(self.above or "")
@@ -86,6 +93,11 @@ class Limit(Struct, frozen=True, forbid_unknown_fields=True):
     def size(self) -> int | None:
         """Bytes of a message or array; None: any. Raises InputError."""
         return None if self.bytes is None else parse_bytes(str(self.bytes))
+
+    @property
+    def is_memory(self) -> bool:
+        """Is it of the memory of an object, `10KiB`?"""
+        return self.below is not None and self.below.endswith("B")
 
     @property
     def counts(self) -> bool:
@@ -106,7 +118,7 @@ class Limit(Struct, frozen=True, forbid_unknown_fields=True):
     def words(self, value: float) -> str:
         """Write a value in its unit: `1.42 us`, `183 GB/s a socket`."""
         if self.below is not None:
-            return format_time(value)
+            return format_memory(round(value)) if self.is_memory else format_time(value)
         return f"{format_mops(value) if self.counts else format_rate(value)}{self._each}"
 
     @property
@@ -204,6 +216,8 @@ def _judged(candidate: Candidate, limit: Limit, family: int) -> Finding:
 def _side(weighed: Weighed, row: Row, limit: Limit, level: float) -> tuple[str, str, int]:
     """Find on which side of its limit a row is, in words, and from how many launches."""
     name = row_name(row)
+    if limit.is_memory:
+        return _memory_side(row.get(Memory), limit, name, row.launch_count)
     scale = _scale(weighed, row, limit)
     medians = [launch.median or 0.0 for launch in row.launches if has_time(launch)]
     if scale is None:
@@ -212,10 +226,24 @@ def _side(weighed: Weighed, row: Row, limit: Limit, level: float) -> tuple[str, 
     if len(values) < 2:
         return CANNOT_TELL, f"{limit.words(values[0])} in one launch of {name}", 1
     said = launch_interval(values, level)
-    words = f"{limit.words(said.value)} ({limit.words(said.low)} to {limit.words(said.high)}) in {name}"
-    is_over, is_under = said.low > limit.value, said.high < limit.value
+    return *_judged_interval((said.value, said.low, said.high), limit, name), len(values)
+
+
+def _memory_side(kept: Memory, limit: Limit, name: str, launches: int) -> tuple[str, str, int]:
+    """The same of what each object takes, by the interval of the row."""
+    if kept.held_bytes is None or kept.held_low is None or kept.held_high is None:
+        known = "" if kept.held_bytes is None else f"{limit.words(kept.held_bytes)} in one launch of "
+        return CANNOT_TELL, f"{known}{name}", min(launches, 1)
+    return *_judged_interval((kept.held_bytes, kept.held_low, kept.held_high), limit, name), launches
+
+
+def _judged_interval(said: tuple[float, float, float], limit: Limit, name: str) -> tuple[str, str]:
+    """Find on which side of the limit a whole interval is (value, low, high), in words."""
+    value, low, high = said
+    words = f"{limit.words(value)} ({limit.words(low)} to {limit.words(high)}) in {name}"
+    is_over, is_under = low > limit.value, high < limit.value
     bad, good = (is_over, is_under) if limit.below is not None else (is_under, is_over)
-    return (NOT_WELL if bad else WELL if good else CANNOT_TELL), words, len(values)
+    return (NOT_WELL if bad else WELL if good else CANNOT_TELL), words
 
 
 def _scale(weighed: Weighed, row: Row, limit: Limit) -> float | None:

@@ -9,6 +9,7 @@ from steelyard.analyses.hosts.model import LEAST_SLOWER
 from steelyard.base.diagnostic import Diagnostic
 from steelyard.diagnostics.results import diagnostics
 from steelyard.judges.accept.peer_groups import (
+    CONTACT,
     CORE,
     FILES_HOST,
     HOST,
@@ -27,10 +28,11 @@ PLAN = "acceptance"  # the shipped plan that measures for the criteria
 USUAL_LAUNCHES = 10  # that an acceptance asks for
 FALSE_ALARM = 0.01  # share of machines without fault for which a family of statements reports one
 # The least difference that is a fault, by kind of place. In a mesh some cores are nearer to each other than
-# others: sound links of a class differ by some 10 %. Files share servers and disks with others.
-LEAST_FAULT = {CORE: 0.05, HOST: LEAST_SLOWER, LINK: 0.20, FILES_HOST: 0.20}
+# others: sound links of a class differ by some 10 %. Files share servers and disks with others. A connection
+# that is made twice as slowly is paid once.
+LEAST_FAULT = {CORE: 0.05, HOST: LEAST_SLOWER, LINK: 0.20, FILES_HOST: 0.20, CONTACT: 1.0}
 # The least gap between two kinds of places: fewer than one in a thousand machines have one by chance.
-_KINDS_APART = {CORE: 0.10, HOST: 0.10, LINK: 0.20, FILES_HOST: 0.20}
+_KINDS_APART = {CORE: 0.10, HOST: 0.10, LINK: 0.20, FILES_HOST: 0.20, CONTACT: 1.0}
 
 
 @dataclass(frozen=True)

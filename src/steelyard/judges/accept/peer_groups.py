@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from steelyard.analyses.hosts.in_full import ROUNDS
-from steelyard.analyses.hosts.model import LEAST_ROUNDS, host_pairs
+from steelyard.analyses.hosts.model import LEAST_ROUNDS, host_pairs, hosts_of_ranks
 from steelyard.base.cpulist import told_cpus
 from steelyard.records.campaign_file import OTHER_HOST
 from steelyard.records.kinds import FILE, NOISE
@@ -30,11 +30,13 @@ from steelyard.system.topology import NOWHERE, Cpu, Topology, class_of
 
 CORE, HOST, LINK = "core", "host", "link"
 FILES_HOST = "file client"  # a host whose ranks use files of their own
+CONTACT = "first contact"  # a host, by the first message to a rank of it
 BETWEEN = " – "  # the two ends of a link
 # Ops in which each rank works alone, on its core and its memory.
 _ALONE = ("mem.", "self.")
 # Ops in which ranks exchange messages in pairs.
 _PAIRED = ("mpi.pattern.neighbours", "mpi.pattern.bisection")
+_CONTACT = "mpi.first.message"  # the op that sends one to a rank
 _LEAST_PAIRS = 3  # of a round: the median of two says nothing of either
 _MOST_LINKS = 8192  # of 1024 hosts in 16 rounds; shuffles of more would take minutes
 
@@ -133,7 +135,7 @@ def peer_groups_of(measured: Measured, rows: Sequence[Row]) -> tuple[PeerGroup, 
             found += _table(row_name(row), FILES_HOST, _of_hosts([_by_host(cell) for cell in point.cells]))
         elif row.op in _PAIRED:
             found += _of_pairs(row, point, cpus)
-    of_hosts = (*_of_host_messages(rows), *_of_rounds(measured, by_point))
+    of_hosts = (*_of_host_messages(rows), *_of_rounds(measured, by_point), *_of_contacts(rows))
     return (*found, *of_hosts, *_of_placements(rows, cpus))
 
 
@@ -281,6 +283,22 @@ def _of_host_messages(rows: Sequence[Row]) -> Iterator[PeerGroup]:
                 table.row.bytes if table.is_drawn else None,
             )
             yield PeerGroup(what, HOST, table.hosts, table.by_launch, partly)
+
+
+def _of_contacts(rows: Sequence[Row]) -> Iterator[PeerGroup]:
+    """Test hosts by the first message to each, which has launches of its own."""
+    tests: dict[RowKey, tuple[str, dict[int, dict[str, float]]]] = {}
+    for row in rows:
+        hosts = hosts_of_ranks(row)
+        if row.op != _CONTACT or row.status != "ok" or not hosts or row.params.get("use", 1) != 1:
+            continue
+        what = row_name(replace(row, params={}))
+        _, launches = tests.setdefault(key_of(row, ("param.peer",)), (what, {}))
+        for launch in filter(has_time, row.launches):
+            peer = hosts[int(row.params.get("peer", 1))]
+            launches.setdefault(launch.launch, {})[peer] = launch.median or 0.0
+    for what, launches in tests.values():
+        yield from _table(what, CONTACT, list(launches.values()))
 
 
 def _of_rounds(measured: Measured, by_point: Mapping[int, Row]) -> Iterator[PeerGroup]:

@@ -18,7 +18,16 @@ from steelyard.analyses.hosts.in_full import measured_in_full
 from steelyard.base.plural import counted, joined, plural
 from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.judges.accept.measurement import FALSE_ALARM, LEAST_FAULT, Weighed
-from steelyard.judges.accept.peer_groups import BETWEEN, CORE, FILES_HOST, HOST, LINK, Kinds, PeerGroup
+from steelyard.judges.accept.peer_groups import (
+    BETWEEN,
+    CONTACT,
+    CORE,
+    FILES_HOST,
+    HOST,
+    LINK,
+    Kinds,
+    PeerGroup,
+)
 from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.records.command_line import command
 from steelyard.stats.peer_outliers import LEAST_LAUNCHES, LEAST_PLACES, PeerComparison
@@ -37,7 +46,7 @@ _SUSPECT_REMEDY = (
 
 # The largest difference that may be ignored, by kind of place: an interval beyond it leaves too much open to
 # call places alike.
-_IGNORED = {CORE: 0.10, HOST: 0.10, LINK: 0.40, FILES_HOST: 0.40}
+_IGNORED = {CORE: 0.10, HOST: 0.10, LINK: 0.40, FILES_HOST: 0.40, CONTACT: 2.0}
 
 
 @dataclass(frozen=True, slots=True)

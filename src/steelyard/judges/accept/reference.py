@@ -20,6 +20,7 @@ from steelyard.records.kinds import FILE
 from steelyard.results.row import Row
 
 _LEAST = 0.05  # of a time: the least difference that is a fault
+_FIRST = "first"  # the method of first uses
 _MARGIN = 0.35  # of a time: two sittings of some 70 test cases cannot show less
 _MOST_NAMED = 3  # test cases, or settings, in a sentence
 _LONGEST = 40  # letters of a setting in a sentence
@@ -31,8 +32,13 @@ _LONGEST = 40  # letters of a setting in a sentence
     remedy="Measure again with the settings of the reference.",
 )
 def reference(candidate: Candidate) -> Finding | None:
-    """Judge by a comparison of folders; None without a reference. Files are a topic of their own."""
-    return against_reference(candidate, lambda row: row.role != FILE)
+    """Judge by a comparison of folders; None without a reference. Files and first uses have their topics."""
+    return against_reference(candidate, lambda row: row.role != FILE and not is_first_use(row))
+
+
+def is_first_use(row: Row) -> bool:
+    """Was it timed before all else in a launch, which is one sample?"""
+    return row.method == _FIRST
 
 
 def against_reference(candidate: Candidate, is_asked: Callable[[Row], bool]) -> Finding | None:

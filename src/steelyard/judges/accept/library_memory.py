@@ -1,0 +1,83 @@
+"""Memory of the library: does it give back what it took for communicators, windows and messages?"""
+
+from __future__ import annotations
+
+from steelyard.analyses.object_memory.model import GIVES_BACK, LEAKS, ObjectMemory, object_memories
+from steelyard.base.plural import counted
+from steelyard.base.units import format_memory
+from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
+from steelyard.judges.verdict import CANNOT_TELL
+from steelyard.records.command_line import command
+from steelyard.results.row import Row
+from steelyard.stats import Interval
+
+_MOST_MORE = 1.1  # times what the reference keeps: pages and pools round up by less
+_MOST_NAMED = 3
+
+
+@criterion(
+    "memory",
+    "Does the library give back what it took, and take no more than in the reference?",
+    remedy="Report it to the makers of that MPI, with the table of this folder; until then make few of them.",
+)
+def memory(seen: Candidate) -> Finding | None:
+    """Judge what is left of each object, and what each takes; None where none was counted."""
+    found = object_memories(seen.weighed.rows)
+    if not found:
+        return None
+    launches = min(row.launch_count for row in seen.weighed.rows if _counts(row, found))
+    leaks = [_words(one, "leaves", one.left) for one in found if one.verdict == LEAKS and one.left]
+    more = _more_than_reference(seen, found)
+    if leaks or more:
+        said = [*leaks, *more]
+        rest = f"; and {len(said) - _MOST_NAMED} more" if len(said) > _MOST_NAMED else ""
+        return Finding(NOT_WELL, f"{'; '.join(said[:_MOST_NAMED])}{rest}.", "", launches, brief=said[0])
+    unsure = [one for one in found if one.verdict != GIVES_BACK]
+    if unsure:
+        again = command("run", unsure[0].op, param=["objects=500", "count=24"], rule="fixed", launches="10")
+        return Finding(
+            CANNOT_TELL,
+            f"What {unsure[0].op} of {unsure[0].mpi} leaves of each is not known well enough.",
+            f"Make more of them in more launches: {again}",
+        )
+    kept = max(found, key=lambda one: one.held.value)
+    return Finding(
+        WELL,
+        f"{counted(len(found), 'test case')} left nothing of what was freed; the most that is kept of one "
+        f"object while it is there: {_amount(kept.held.value)} ({kept.op} of {kept.mpi}).",
+    )
+
+
+def _counts(row: Row, found: tuple[ObjectMemory, ...]) -> bool:
+    return any((row.op, row.mpi) == (one.op, one.mpi) for one in found)
+
+
+def _more_than_reference(seen: Candidate, found: tuple[ObjectMemory, ...]) -> list[str]:
+    """Name what takes more than in the reference, with both intervals."""
+    if seen.reference is None:
+        return []
+    before = {_key(one): one for one in object_memories(seen.reference.rows)}
+    return [
+        f"{_words(one, 'takes', one.held)}, in {seen.reference.name} {_amount(base.held.value)}"
+        for one in found
+        if (base := before.get(_key(one))) is not None
+        and one.held.low is not None
+        and base.held.high is not None
+        and one.held.low > _MOST_MORE * base.held.high
+    ]
+
+
+def _key(memory: ObjectMemory) -> tuple[object, ...]:
+    return (memory.op, memory.mpi, memory.ranks, memory.bytes, tuple(sorted(memory.params.items())))
+
+
+def _words(memory: ObjectMemory, does: str, amount: Interval) -> str:
+    """`mpi.memory.comm_dup of openmpi-4.1.4 on 2 ranks leaves 1.016 KiB (1 KiB to 1.03 KiB) of each`."""
+    of = {"leaves": "of each when it is freed", "takes": "for each"}[does]
+    span = f" ({_amount(amount.low)} to {_amount(amount.high)})" if amount.low is not None else ""
+    who = f"{memory.op} of {memory.mpi} on {counted(memory.ranks, 'rank')}"
+    return f"{who} {does} {_amount(amount.value)}{span} {of}"
+
+
+def _amount(count: float | None) -> str:
+    return format_memory(round(count or 0.0))

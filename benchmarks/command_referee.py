@@ -1,6 +1,6 @@
-"""How often what `show`, `compare` and `check` print of planted results folders holds, and what they alarm.
+"""How often what `show`, `compare`, `check` and `accept` print of planted folders holds, and what they alarm.
 
-    .venv/bin/python benchmarks/command_referee.py rows|p99|arms|found|looks|nights|models [--rounds N]
+    .venv/bin/python benchmarks/command_referee.py rows|p99|arms|found|looks|nights|models|accept [--rounds N]
 
 Everything is asked through the command line: samples of launches are planted, written as records, and the
 document that the command prints is held against the truth. Seeds are those of no other benchmark. Tables as
@@ -9,7 +9,8 @@ Markdown, for docs/results/coverage.md; an entry of intervals is as in `coverage
 rows: the times of `show`. p99: those of launches of 1200 samples. arms: comparisons of equals, how many of
 which call anything slower or faster, and how many have an interval that does not hold. found: comparisons in
 which something differs. looks: equals that were looked at 17 times. nights: `check`, with nothing changed and
-with slower test cases tonight. models: LogGP and growth in what `show` prints.
+with slower test cases tonight. models: LogGP and growth in what `show` prints. accept: machines of sound
+places, and with one that is slow.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import referee
+from command_machines import MACHINES, accused
 from command_worlds import CASES, EQUALS, NIGHTS, OF_A_NIGHT, OTHER_MODES, ROWS, Nights
 from coverage_derived import Floats
 from coverage_models import AHEAD, COUNTS, GROWTH, LOGGP, SIZES, Cost
@@ -325,6 +327,18 @@ def _held_cell(printed: Sequence[Mapping[str, float]], truth: float) -> str:
     return f"{100 * held.held:.1f} ±{figures(100 * held.half)}"
 
 
+def accept_table(rounds: int, names: Sequence[str]) -> Iterator[str]:
+    """How often places of a machine are called not well, and whether it is the right one alone."""
+    rows = []
+    for name in names:
+        machine = MACHINES[name]
+        said = [accused(machine, rng_of("accept", name, number)) for number in range(rounds)]
+        right = sum(machine.accused in one and one.count(" slower in ") == 1 for one in said)
+        rows.append([name, str(rounds), str(sum(map(bool, said))), str(right) if machine.accused else ""])
+        _dot()
+    yield table(["accept", "machines", "not well", "that place, and no other"], rows)
+
+
 def _dot() -> None:
     print(".", end="", file=sys.stderr, flush=True)
 
@@ -337,6 +351,7 @@ PARTS: Mapping[str, tuple[Mapping[str, object], Callable[[int, Sequence[str]], I
     "looks": (EQUALS, looks_table),
     "nights": (NIGHTS | OTHER_MODES, nights_tables),
     "models": (LOGGP | GROWTH, models_tables),
+    "accept": (MACHINES, accept_table),
 }
 
 

@@ -1,4 +1,4 @@
-"""The referee of commands: folders that are planted, and what `show`, `compare` and `check` print of them.
+"""The referee of commands: folders that are planted, and what commands print of them.
 
 The tables of the pages have more rounds: `benchmarks/command_referee.py`.
 """
@@ -20,6 +20,7 @@ for needed in ("coverage_table", "coverage_derived", "coverage_models", "referee
     load_benchmark(needed)
 planted = load_benchmark("planted_folders")
 worlds = load_benchmark("command_worlds")
+machines = load_benchmark("command_machines")
 commands = load_benchmark("command_referee")
 precision = load_benchmark("precision")
 
@@ -90,6 +91,22 @@ def test_models_are_those_of_the_cost() -> None:
     (piece,) = said["messages"][0]["pieces"]
     assert piece["start"]["value"] == pytest.approx(400, rel=0.1)
     assert piece["gap"]["value"] == pytest.approx(0.1, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("machine", "said"),
+    [
+        (machines.Machine(cores=8, lasting=0.02), ""),
+        (machines.Machine(cores=8, slow=1.5), "Core 0 is "),
+        (machines.Machine(cores=8, slow=1.5, launches=4), ""),
+        (machines.Machine(cores=1, hosts=6, slow=1.5), "Host node0 is "),
+    ],
+)
+def test_accept_tells_of_planted_machines_what_is_so(machine: Any, said: str) -> None:
+    """Sound cores differ lastingly, one is slow; too few launches accuse none; a host is slow as a whole."""
+    found = machines.accused(machine, np.random.default_rng(8))
+    assert found.startswith(said)
+    assert bool(found) == bool(said)
 
 
 @pytest.mark.parametrize("name", ["launches alike, AR(1) of 0.4", "sittings of four launches, 3 %"])

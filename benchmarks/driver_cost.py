@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from steelyard.cli import run as cli_run
 from steelyard.cli.main import app
 from steelyard.records.follow import Tail
+from steelyard.session import measure as measuring
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def now() -> Instant:
 def campaign(points: int, launches: int) -> None:
     """Launches of test cases of mem.copy, driven by this process."""
     marks: list[Instant] = []  # when launches began and ended
-    real = cli_run.run_campaign
+    real = measuring.run_campaign
 
     def marked(*words: Any, **more: Any) -> None:
         marks.append(now())
@@ -55,7 +55,7 @@ def campaign(points: int, launches: int) -> None:
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         first = now()
         words = ["--bytes", sizes, "--launches", str(launches), "--out", f"{folder}/out"]
-        with contextlib.suppress(SystemExit), mock.patch.object(cli_run, "run_campaign", marked):
+        with contextlib.suppress(SystemExit), mock.patch.object(measuring, "run_campaign", marked):
             app(["run", "mem.copy", *words])
         last = now()
     began, ended = marks

@@ -48,6 +48,7 @@ from steelyard.launch.request import LaunchRequest
 from steelyard.plan.like import find_like
 from steelyard.plan.plan import Measure, Plan, Value
 from steelyard.plan.resolve import resolve
+from steelyard.results.facets.beyond import Beyond
 from steelyard.results.load import load
 from steelyard.results.row import Row
 from steelyard.results.rows import results
@@ -138,9 +139,10 @@ def ours(pair: Pair, threads: int, seed: int, launches: int) -> tuple[float, lis
     like = find_like(pair.like)
     chunk = {} if pair.chunk is None else {"chunk": float(pair.chunk)}
     row, seen = measured(like.op, {**like.params, **chunk}, threads, launches, seed)
-    if row.corrected is None:
+    overhead = row.get(Beyond).corrected
+    if overhead is None:
         raise SystemExit(f"{like.op} was not measured: {row.why}")
-    return row.corrected / 1e3 / (threads if pair.per_thread else 1), seen
+    return overhead / 1e3 / (threads if pair.per_thread else 1), seen
 
 
 def canary(threads: int, seed: int) -> float:

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from steelyard.base.units import format_bytes, format_time
 from steelyard.engines.mpi import choose_mpi
 from steelyard.records.job_file import JobFile, PointRun
-from steelyard.records.read import read_folder
+from steelyard.records.read import read_points
 from steelyard.results.load import cell_of
 from steelyard.stats import launch_interval, median
 from steelyard.system.process import run
@@ -110,7 +110,7 @@ def report(folder: Path, mpiexec: str) -> None:
         of_point.stated += [sync.error_ns[1] for sync in run.syncs]
         of_point.wrong += [abs(sync.offset_ns[1] - truth) for sync in run.syncs]
 
-    read_folder(folder, visit)
+    read_points(folder, visit)
     for name, point in found.items():
         launches = _ratio([a / b for a, b in zip(point.apart, point.shared, strict=False)])
         inside = sum(wrong <= stated for wrong, stated in zip(point.wrong, point.stated, strict=True))

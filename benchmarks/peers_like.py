@@ -38,7 +38,8 @@ from peers_record import Compared, Place, Way, added, compare, read_record, writ
 from steelyard import __version__
 from steelyard.base.units import parse_sizes
 from steelyard.engines.build import mpi_engine
-from steelyard.engines.mpi import choose_mpi, scripts_folder
+from steelyard.engines.installed import scripts_folder
+from steelyard.engines.mpi import choose_mpi
 from steelyard.export.suite_tests import IMB, OSU
 from steelyard.launch.command import plan_launch
 from steelyard.launch.request import LaunchRequest

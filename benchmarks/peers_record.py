@@ -18,6 +18,7 @@ FEW = 6  # launches of which an interval is made of their order alone, whatever 
 AGREE, DIFFER = "agree", "differ"
 NEAR = 1.1  # a ratio from its inverse up to this says that two suites agree
 WIDE = 1.25  # an interval that reaches further says little
+FAR = 10.0  # an end of an interval beyond it says nothing more
 _AND = ", "
 HALF_DIGIT = 0.005  # OSU and IMB print two decimals: a number is known to half of the last one
 
@@ -111,8 +112,11 @@ class Compared(Struct, frozen=True):
     @property
     def ratio_words(self) -> str:
         """Format the ratio as `1.020 [0.980, 1.070]`."""
-        bounds = self.bounds
-        return f"{self.ratio:.3f}" + ("" if bounds is None else f" [{bounds[0]:.3f}, {bounds[1]:.3f}]")
+        if self.bounds is None:
+            return f"{self.ratio:.3f}"
+        low, high = self.bounds
+        ends = ("< 0.1" if low < 1 / FAR else f"{low:.3f}", "> 10" if high > FAR else f"{high:.3f}")
+        return f"{self.ratio:.3f} [{', '.join(ends)}]"
 
     @property
     def line(self) -> str:

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.engines.mpi import scripts_folder
+from steelyard.engines.installed import scripts_folder
 from steelyard.system.process import Child, run
 
 SECONDS = 120.0  # more than any of these commands takes

@@ -26,7 +26,8 @@ from peers_like import SECONDS, Peer, peers_of, table_of
 
 from steelyard.analyses.overview import read_rows
 from steelyard.engines.build import mpi_engine
-from steelyard.engines.mpi import choose_mpi, scripts_folder
+from steelyard.engines.installed import scripts_folder
+from steelyard.engines.mpi import choose_mpi
 from steelyard.launch.command import LaunchCommand, plan_launch
 from steelyard.launch.request import LaunchRequest
 from steelyard.records import schema as records

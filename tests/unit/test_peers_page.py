@@ -88,3 +88,8 @@ def test_a_line_that_differs_shows_what_is_left_without_the_reason() -> None:
 def test_what_decimals_cannot_tell_is_said(pair: tuple[float, float], words: str) -> None:
     small = record.compare("osu_put_latency", 8, [pair] * 6, USUAL, PLACE)
     assert words in "\n".join(page.page([small]))
+
+
+def test_an_end_beyond_ten_times_is_not_counted_out() -> None:
+    wild = record.compare("osu_bcast", 8, [(9.0, 1.0), (1.0, 1.0)], USUAL, PLACE)
+    assert wild.ratio_words == "5.000 [< 0.1, > 10]"

@@ -49,7 +49,7 @@ from steelyard.campaign.job import (
 )
 from steelyard.campaign.jobs import CampaignSetup, alike, plan_jobs
 from steelyard.campaign.lock import Lock
-from steelyard.campaign.patience import patience_seconds, phase_of, silent_words
+from steelyard.campaign.patience import longest_repetition, patience_seconds, phase_of, silent_words
 from steelyard.campaign.room import little_shared_memory, room_notes
 from steelyard.campaign.spread import await_launch, spread_of, spread_words
 from steelyard.campaign.where import ask_ranks, held_words, silent_hosts
@@ -250,6 +250,7 @@ def _attend(
         environment.pop(name, None)
     lasting = any(job.setup.ops.all[point.op].lasts for point in plans.values())
     hung = alike(job.planned.group) in job.lessons.unclosed
+    longest = longest_repetition(plans.values(), job.setup.ops.all, len(job.setup.machine.cores))
     hang, where, phase = None, tuple[StuckRank, ...](), LaunchPhase.STARTING
     with (
         Leftovers(job.lock.note if job.lock else lambda _: None) as leftovers,
@@ -268,7 +269,9 @@ def _attend(
             if code is not None or is_late or (tail.launch is None and cannot_begin(child.err)):
                 break
             phase = phase_of(tail.launch, plans)
-            patience = patience_seconds(job.plan.hang_after, phase, lasting=lasting, hung=hung)
+            patience = patience_seconds(
+                job.plan.hang_after, phase, lasting=lasting, hung=hung, longest=longest
+            )
             if time.monotonic() - quiet_since > patience:
                 hang, where = _hang(job, tail, child, command, launch, phase, patience)
                 break

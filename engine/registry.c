@@ -71,6 +71,7 @@ static const struct op_family *const families[] = {
     &mpi_first_ops,
     &mpi_memory_ops,
     &mpi_part_ops,
+    &mpi_wait_ops,
     &mpi_mt_ops,
     &mpi_mt_serve_ops,
     &mpi_mt_short_ops,

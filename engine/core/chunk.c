@@ -12,10 +12,11 @@ static bool stamps_alloc(struct stamps *s, size_t ranks, int counters)
     if (counters > 0 && !(s->counts = calloc(ranks * CHUNK_MOST * (size_t)counters, sizeof(int64_t))))
         return false;
     s->spun = calloc(ranks, sizeof *s->spun);
+    s->used = calloc(ranks, sizeof *s->used);
     s->start_ns = calloc(ranks * CHUNK_MOST, sizeof(int64_t));
     s->stop_ns = calloc(ranks * CHUNK_MOST, sizeof(int64_t));
     s->yields = calloc(ranks, sizeof(int64_t));
-    return s->start_ns && s->stop_ns && s->yields && s->spun;
+    return s->start_ns && s->stop_ns && s->yields && s->spun && s->used;
 }
 
 static void stamps_free(struct stamps *s)
@@ -26,6 +27,7 @@ static void stamps_free(struct stamps *s)
     free(s->late);
     free(s->counts);
     free(s->spun);
+    free(s->used);
 }
 
 int room_open(const struct team *team, int counters, bool whole, struct room *r)
@@ -39,6 +41,7 @@ int room_open(const struct team *team, int counters, bool whole, struct room *r)
                        .kept = calloc(2 * TEAM_CHOSEN_MOST, sizeof *r->kept),
                        .counters = (size_t)counters};
     r->mine.late = calloc(CHUNK_MOST, sizeof *r->mine.late);
+    used_open("", &r->meter);
     const bool has_all = !whole || team->rank != 0 || stamps_alloc(&r->all, size, counters);
     const bool has_mine = stamps_alloc(&r->mine, 1, counters) && r->mine.late;
     return has_all && has_mine && r->target_ns && r->low && r->before && r->reduced && r->placed && r->kept
@@ -49,6 +52,8 @@ int room_open(const struct team *team, int counters, bool whole, struct room *r)
 
 void room_close(struct room *r)
 {
+    if (r->mine.used)
+        used_close(&r->meter);
     stamps_free(&r->mine);
     stamps_free(&r->all);
     free(r->target_ns);
@@ -67,6 +72,8 @@ int room_gather(const struct room *r, const struct team *team, int64_t count, bo
         err = team_gather(team, r->mine.stop_ns, bytes, r->all.stop_ns);
     if (!err)
         err = team_gather(team, r->mine.yields, sizeof *r->mine.yields, r->all.yields);
+    if (!err)
+        err = team_gather(team, r->mine.used, sizeof *r->mine.used, r->all.used);
     if (!err && windows)
         err = team_gather(team, r->mine.spun, sizeof *r->mine.spun, r->all.spun);
     if (!err && r->counters > 0)

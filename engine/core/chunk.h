@@ -3,6 +3,7 @@
 #ifndef CORE_CHUNK_H
 #define CORE_CHUNK_H
 
+#include "machine/used.h"
 #include "team/team.h"
 
 #include <stdbool.h>
@@ -21,9 +22,11 @@ struct stamps {
     int64_t *late;     /* only mine; of any rank after the reduction of a chunk */
     int64_t *counts;   /* if the op counts; else NULL */
     struct spun *spun; /* of each rank */
+    struct used *used; /* of each rank, while its samples were taken */
 };
 
 struct room {
+    struct used_meter meter;
     struct stamps mine, all;   /* `all` only on rank 0, and if every rank's are kept */
     struct reduced *reduced;   /* of all ranks on rank 0 */
     double *placed;            /* this rank's start of sample k at [2 * k], its stop behind it */

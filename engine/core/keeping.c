@@ -29,13 +29,21 @@ static void add_spun(struct spun *sum, const struct spun *one)
     sum->longest_ns = one->longest_ns > sum->longest_ns ? one->longest_ns : sum->longest_ns;
 }
 
-void keeping_open_block(struct keeping *k, struct room *room, const struct sync *sync)
+void keeping_open_block(struct keeping *k, struct room *room, const struct bench *bench)
 {
+    const struct sync *sync = bench->sync;
+    used_begin(&room->meter, bench->clock);
     k->before_index = sync ? sync->count - 1 : -1;
     if (sync)
         k->before = sync->mine.map;
     if (sync && k->whole && sync->team->rank == 0)
         memcpy(room->before, sync->all, (size_t)sync->team->size * sizeof *room->before);
+}
+
+void keeping_close_block(struct room *room, const struct bench *bench)
+{
+    used_end(&room->meter, bench->clock, room->mine.used);
+    *room->mine.spun = bench->spun;
 }
 
 int keeping_take(struct keeping *k, struct room *room, const struct team *team, const struct bench *bench,

@@ -24,8 +24,9 @@ struct keeping {
 void keeping_open(struct keeping *keeping, const struct point *point, int ranks);
 void keeping_close(struct keeping *keeping);
 
-/* Before a block, which begins with the latest synchronisation; NULL: there is none. */
-void keeping_open_block(struct keeping *keeping, struct room *room, const struct sync *sync);
+/* Around the samples of a block, which begins with the latest synchronisation, if there is one. */
+void keeping_open_block(struct keeping *keeping, struct room *room, const struct bench *bench);
+void keeping_close_block(struct room *room, const struct bench *bench);
 
 /* Handle a chunk in `room`, which has all that rank 0 needs. *kept is then the sample whose chosen timestamps
  * are in room->kept, -1 for none. ERR_NOMEM, ERR_MPI. */

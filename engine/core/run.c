@@ -21,8 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A chunk lasts some 20 ms. No block between two synchronisations lasts longer than 2 s, although longer ones
- * would be cheaper. */
+/* A chunk lasts some 20 ms, a block between two synchronisations 2 s at most. */
 static const double CHUNK_NS = 20e6, BLOCK_NS = 2e9;
 /* The last chunk before the time limit ends there, or a little later lest a few samples are missing. */
 static const double AT_THE_LIMIT = 1.02;
@@ -139,12 +138,12 @@ static int observe_chunk(struct run *r, int64_t count)
     *r->room.mine.yields = 0;
     r->bench.count = count;
     r->bench.spun = (struct spun){0};
-    keeping_open_block(&r->keeping, &r->room, r->bench.sync);
+    keeping_open_block(&r->keeping, &r->room, &r->bench);
     int err = m->open ? m->open(&r->bench) : 0;
     r->moved.left = true;
     crash_phase("samples");
     err = err ? err : observe_samples(r, count);
-    *r->room.mine.spun = r->bench.spun;
+    keeping_close_block(&r->room, &r->bench);
     if (!err && m->sync == SYNC_BLOCK)
         err = take_sync(r);
     if (err)
@@ -175,6 +174,7 @@ static int observe_chunk(struct run *r, int64_t count)
                                      .window_ns = r->bench.window_ns,
                                      .spun = windows ? stamps->spun : NULL,
                                      .counts = stamps->counts,
+                                     .used = r->bench.clock->sleeps ? NULL : stamps->used,
                                      .low = m->lows ? r->room.low : NULL,
                                      .before = synchronised && r->keeping.whole ? r->room.before : NULL,
                                      .after = synchronised && r->keeping.whole ? r->bench.sync->all : NULL,

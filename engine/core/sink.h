@@ -16,6 +16,7 @@ struct spun;
 struct standing;
 struct sync;
 struct sync_point;
+struct used;
 
 /* A chunk of samples: sample k of rank r is at [r * count + k]. If not every rank is kept, values of ranks
  * are only rank 0's. */
@@ -35,6 +36,7 @@ struct chunk {
     /* For an op that counts: counter c of sample k of rank r is at [(r * count + k) * counters + c]. */
     const int64_t *counts;
 
+    const struct used *used;     /* of each rank, while samples were taken; NULL: in simulation */
     const struct probed *probed; /* the look at the machine after it; NULL: there was none */
 
     /* For a method with windows; else NULL. */

@@ -37,6 +37,8 @@ static int begin(struct bench *b)
     double reps = b->params[REPS] > 0 ? b->params[REPS] : ceil(enough / rep_ns);
     int64_t plan[2] = {reps < 1 ? 1 : (int64_t)reps, 0}; /* rank 0's: clocks differ between ranks */
     plan[1] = rep_ns * (double)plan[0] < STEP_MATTERS_BELOW_NS && !b->op->gapless && !moved_is_each(b);
+    if (b->op->lead_in)
+        plan[1] = b->op->lead_in;
     if (b->evict) /* only the first repetition is cold */
         plan[0] = 1, plan[1] = 0;
     err = team_bcast(b->team, plan, sizeof plan);

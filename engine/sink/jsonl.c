@@ -9,6 +9,7 @@
 #include "core/point.h"
 #include "core/stop.h"
 #include "machine/probe.h"
+#include "machine/used.h"
 #include "sink/reduced_json.h"
 #include "sync/sync.h"
 
@@ -149,6 +150,20 @@ static void write_spun(struct json *j, const struct chunk *c)
     json_ints(j, "spun_longest_ns", &c->spun->longest_ns, c->ranks, sizeof *c->spun);
 }
 
+/* What no rank's system tells is left out. */
+static void write_used(struct json *j, const struct chunk *c)
+{
+    json_open(j, "used", '{');
+    for (int field = 0; field < USED_FIELDS; ++field) {
+        bool told = false;
+        for (int r = 0; r < c->ranks; ++r)
+            told = told || c->used[r].value[field] >= 0;
+        if (told)
+            json_ints(j, used_names[field], &c->used->value[field], c->ranks, sizeof *c->used);
+    }
+    json_close(j, '}');
+}
+
 /* Write the values of samples, not of ranks. */
 static void write_samples(struct json *j, const struct chunk *c)
 {
@@ -178,6 +193,8 @@ static int write_whole(struct sink_jsonl *s, const struct point *p, const struct
         write_counts(j, p->op, c);
     if (c->spun)
         write_spun(j, c);
+    if (c->used)
+        write_used(j, c);
     if (c->probed)
         write_probed(j, c->probed, c->ranks);
     write_samples(j, c);

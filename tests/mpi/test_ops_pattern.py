@@ -109,6 +109,10 @@ def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, one_mpi: Mpi) -
     assert ends[-1].status == "ok"
 
 
+# Further victims and what loads the network beside them; the rank that gets something wrong, -1: the last.
+_WRONG = (("halo", "put", -1), ("allreduce", "all", 0), ("halo", "all", 1), ("allreduce", "bcast", -1))
+
+
 @pytest.mark.parametrize("ranks", [7, 8])
 def test_a_victim_gets_its_answers_and_aggressors_theirs(tmp_path: Path, one_mpi: Mpi, ranks: int) -> None:
     """Messages one by one too: blocks that are and that are no multiple of a group of messages."""
@@ -116,16 +120,27 @@ def test_a_victim_gets_its_answers_and_aggressors_theirs(tmp_path: Path, one_mpi
     lines = [
         *(
             f"{op} count=1 method=batch reps=1 traffic={word}"
-            for word in ("all", "bisection", "fan_in", "none")
+            for word in ("all", "bisection", "fan_in", "none", "bcast", "put")
         ),
+        *(f"{op.replace('victim', f'victim_{more}')} count=2 reps=1" for more in ("allreduce", "halo")),
+        f"{op.replace('victim', 'victim_halo')} count=1 reps=3 traffic=put",
         f"{op} count=40 method=each",
         f"{op} count=3 method=each traffic=fan_in",
         f"{op} count=1 method=batch reps=1 plant=1",
         f"{op} count=1 method=batch reps=1 plant={ranks - 1}",
+        *(
+            f"{op.replace('victim', f'victim_{victim}')} count=1 plant={rank % ranks} traffic={word}"
+            for victim, word, rank in _WRONG
+        ),
         f"op=mpi.pattern.ring {_FIXED} bytes=8",
     ]
-    *right, victim, aggressor, after = _ends(one_mpi, ranks, lines, tmp_path / "out.jsonl")
-    assert [(end.status, end.why, end.verified) for end in (*right, after)] == [("ok", None, True)] * 7
+    *right, victim, aggressor, put, bits, edge, bcast, after = _ends(
+        one_mpi, ranks, lines, tmp_path / "out.jsonl"
+    )
+    assert [(end.status, end.why, end.verified) for end in (*right, after)] == [("ok", None, True)] * 12
+    assert "of the bits of all ranks is wrong" in (bits.why or "")
+    assert "from rank 0 is " in (edge.why or "")
+    assert all(f"wrong: rank {ranks - 1}: byte 69 of " in (end.why or "") for end in (put, bcast))
     assert (victim.why or "").startswith("wrong: rank 1: byte 6 of block 0 from rank 0 is ")
     assert (aggressor.why or "").startswith(f"wrong: rank {ranks - 1}: byte 69 of block ")
 

@@ -19,6 +19,8 @@ _LEFT_OUT = {
     "mpi.ibarrier": "lets ranks out before the last has come",
     "mpi.overlap.ibarrier": "the same",
     "mpi.pattern.victim": "the aggressors' messages take minutes",
+    "mpi.pattern.victim_allreduce": "the same",
+    "mpi.pattern.victim_halo": "the same",
     # Its MPI_Reduce_scatter with the selector `ompi`, from 5 ranks on; real MPIs are right.
     "mpi.mock.reduce_by_reduce_scatter_gatherv": "sums are wrong where some ranks get none of them",
     "mpi.mock.allreduce_by_reduce_scatter_allgatherv": "the same",

@@ -351,6 +351,7 @@ static void op_at(size_t i, struct op *op)
 {
     *op = rows[i];
     link_op(op, op->row == &tcp ? LAYER_NETWORK : LAYER_PIPE, setup, teardown);
+    op->streams = op->turn != NULL;
 }
 
 const struct op_family sock_stream_ops = {.count = sizeof rows / sizeof rows[0], .op_at = op_at};

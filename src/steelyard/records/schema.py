@@ -147,6 +147,12 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
     After some chunks the engine probes the machine: `canary_ns` is the one-way time of a cache line between
     two ranks of a host, without MPI (None: no two ranks could), `noise[rank]` the fraction of time lost to
     others, `cpu[rank]` the CPU of the rank; empty if there was no probe.
+
+    `used[name][rank]` is what the process used from before the first sample to after the last, with what lies
+    between samples: `took_ns`; `user_ns` and `system_ns` of CPU time, `voluntary` and `involuntary` context
+    switches of all its threads; `yields` of the main one; `cycles`, `instructions`, `cache_misses`,
+    `tlb_misses` of the same outside the kernel; `energy_uj` of all packages of its host. -1, or no name: the
+    system does not tell.
     """
 
     point: Count
@@ -170,6 +176,7 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
     spun_ns: tuple[Count, ...] = ()
     spun_lost_ns: tuple[Count, ...] = ()
     spun_longest_ns: tuple[Count, ...] = ()
+    used: dict[Name, tuple[Whole, ...]] = {}
 
     def __post_init__(self) -> None:
         """Check that each rank has `count` timestamps of each kind; msgspec converts the ValueError into its
@@ -181,6 +188,8 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
             raise ValueError(f"a rank does not have the {self.count} timestamps that count gives")
         if any(len(row) != self.count for rows in self.counts.values() for row in rows):
             raise ValueError(f"a rank has not counted the {self.count} samples that count gives")
+        if any(len(amounts) != len(self.start_ns) for amounts in self.used.values()):
+            raise ValueError("used does not have an amount for each rank")
 
 
 class Phases(_Record, frozen=True, tag="phases", gc=False):

@@ -72,6 +72,8 @@ class Values(Struct, frozen=True):
     `yields` counts sched_yield of all ranks over `operations` operations. `looks` are those at the machine,
     in the order of measurement, and `cpus` the CPU of each rank then; `spun` is the record of waits for
     windows. `counted` are the sums of the op's counts, over ranks and samples, by name,
+    `used` are the sums over chunks of what each rank used while samples were taken, by name, shape (ranks,);
+    those that each rank's system tells.
     `later_counts` the means over the second half of the samples, of the rank that has most.
     """
 
@@ -99,6 +101,7 @@ class Values(Struct, frozen=True):
     series: OpSamples | None = None
     counted: dict[str, int] = field(default_factory=dict)
     later_counts: dict[str, float] = field(default_factory=dict)
+    used: dict[str, IntArray] = field(default_factory=dict)
 
     @property
     def skew(self) -> float | None:
@@ -151,6 +154,7 @@ def values_of(file: JobFile, run: PointRun) -> Values:
         series=_series(run, stamps) if run.point.role == NOISE else None,
         counted=_counted(run),
         later_counts=later_counts(run),
+        used=used_in(run),
     )
 
 
@@ -215,6 +219,16 @@ def later_counts(run: PointRun) -> dict[str, float]:
     for name in run.obs[0].counts:
         counts = np.concatenate([np.array(chunk.counts[name], dtype=np.float64) for chunk in run.obs], axis=1)
         found[name] = float(counts[:, counts.shape[1] // 2 :].mean(axis=1).max())
+    return found
+
+
+def used_in(run: PointRun) -> dict[str, IntArray]:
+    """Add up what each rank used over the chunks, by name; without what a rank does not tell in each."""
+    found = {}
+    for name in run.obs[0].used:
+        amounts = [chunk.used.get(name, ()) for chunk in run.obs]
+        if all(each and min(each) >= 0 for each in amounts):
+            found[name] = np.asarray(np.sum(amounts, axis=0, dtype=np.int64))
     return found
 
 

@@ -19,6 +19,7 @@ from steelyard.results.facets import (
     Samples,
     ThreadTimes,
     Timer,
+    Used,
     Windows,
 )
 from steelyard.results.row import Row
@@ -132,6 +133,21 @@ def _rejected(row: Row) -> str:
     return f"{100 * row.rejected / (row.count + row.rejected):.2g} %" if row.rejected else NOTHING
 
 
+def _cpu(row: Row) -> str:
+    """`97 %, 12 % in the kernel`: the CPU time of a rank over the time that passed."""
+    used = row.get(Used)
+    if used.cpu_share is None:
+        return NOTHING
+    inside = f", {100 * used.system_share:.0f} % in the kernel" if used.system_share else ""
+    return f"{100 * used.cpu_share:.0f} %{inside}"
+
+
+def _switches(row: Row) -> str:
+    """`0.98`: context switches of a rank in an operation, to wait."""
+    switches = row.get(Used).switches
+    return NOTHING if not switches else f"{switches:.2g}"
+
+
 COLUMNS = (
     RowColumn("time", value_words, TERMINAL),
     RowColumn("interval", lambda row: interval_words(row.time_low, row.time_high, row.time)),
@@ -154,6 +170,8 @@ COLUMNS = (
     RowColumn("skew", lambda row: time_words(row.get(Windows).skew_ns)),
     RowColumn("windows", _windows),
     RowColumn("rejected", _rejected),
+    RowColumn("CPU", _cpu),
+    RowColumn("switches", _switches),
     RowColumn("launches", lambda row: str(row.launch_count)),
     RowColumn("detail", details, kind=WORDS),
 )

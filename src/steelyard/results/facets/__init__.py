@@ -21,7 +21,9 @@ from steelyard.results.facets.rate import Rate
 from steelyard.results.facets.roof import Roof
 from steelyard.results.facets.samples import RuleQuantile, Samples
 from steelyard.results.facets.setup import Setup
+from steelyard.results.facets.tails import Tails
 from steelyard.results.facets.together import Together
+from steelyard.results.facets.used import Used
 from steelyard.results.facets.watched import RowPath, Watched
 from steelyard.results.facets.windows import RowSpun, Windows
 
@@ -51,9 +53,11 @@ __all__ = [
     "RuleQuantile",
     "Samples",
     "Setup",
+    "Tails",
     "ThreadTimes",
     "Timer",
     "Together",
+    "Used",
     "Watched",
     "Windows",
 ]
@@ -79,9 +83,11 @@ FACETS = (
     Watched,
     Messages,
     Offered,
+    Tails,
     Progress,
     Limits,
     Ranks,
+    Used,
     Beyond,
     Precise,
     Modes,

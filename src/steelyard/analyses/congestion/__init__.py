@@ -1,0 +1,1 @@
+"""How much slower a victim is while other ranks load the network."""

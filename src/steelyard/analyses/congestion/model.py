@@ -1,0 +1,103 @@
+"""The impact of congestion: a victim beside a congestor over the same victim beside idle ranks.
+
+The impact factor of GPCNeT, by quantile: the ratio of the launches' own values, launch by launch, with its
+interval over launches. A victim is slowed where the interval lies above 1. Without a congestor the factor is
+1 by its definition; another row without one (other sizes of no traffic) shows how far it strays by chance.
+
+Source: S. Chunduri et al., GPCNeT: designing a benchmark suite for inducing and measuring contention in HPC
+networks, SC 2019.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from steelyard.records.fields import Params
+from steelyard.results.facets import Tails
+from steelyard.results.facets.tails import TOLD
+from steelyard.results.key import key_of
+from steelyard.results.row import Row, has_time
+from steelyard.stats import Interval, launch_interval
+
+TRAFFIC, NONE = "traffic", "none"
+_FREE = (f"param.{TRAFFIC}", "param.traffic_bytes", "param.traffic_window")
+P50 = "p50"
+QUANTILES = (P50, *TOLD)
+SLOWED, NOT_SLOWED, CANNOT_TELL = "slowed", "not slowed", "cannot tell"
+MATTERS = 1.1  # a slow-down below this is none
+
+
+class Congestion(Struct, frozen=True, kw_only=True):
+    """A victim beside one congestor. `quiet` and `loaded` are its times in ns; `impact` is by quantile.
+
+    `verdict` is on the median: `slowed` if its interval lies above 1, `not slowed` if it lies below
+    `MATTERS`.
+    """
+
+    op: str
+    mpi: str | None
+    bytes: int
+    ranks: int
+    method: str
+    params: Params
+    traffic: str
+    quiet: float
+    loaded: float
+    impact: dict[str, Interval]
+    verdict: str
+
+
+def congestions(rows: Sequence[Row]) -> tuple[Congestion, ...]:
+    """Compare each victim with the same one beside idle ranks, in the order of the rows."""
+    told = [row for row in rows if row.status == "ok" and row.time and TRAFFIC in row.params]
+    quiet: dict[tuple[object, ...], Row] = {}
+    for row in told:
+        if row.params[TRAFFIC] == NONE:
+            quiet.setdefault(key_of(row, _FREE), row)
+    pairs = [(row, quiet.get(key_of(row, _FREE))) for row in told]
+    return tuple(_of(row, base) for row, base in pairs if base is not None and base is not row)
+
+
+def _of(row: Row, base: Row) -> Congestion:
+    found = {name: _ratio(_launches(row, name), _launches(base, name)) for name in QUANTILES}
+    impact = {name: ratio for name, ratio in found.items() if ratio is not None}
+    return Congestion(
+        op=row.op,
+        mpi=row.mpi,
+        bytes=row.bytes,
+        ranks=row.ranks,
+        method=row.method,
+        params={name: value for name, value in row.params.items() if f"param.{name}" not in _FREE},
+        traffic=str(row.params[TRAFFIC]),
+        quiet=base.time or 0.0,
+        loaded=row.time or 0.0,
+        impact=impact,
+        verdict=_verdict(impact.get(P50)),
+    )
+
+
+def _launches(row: Row, quantile: str) -> dict[int, float]:
+    """Map launch numbers to their own values above 0."""
+    if quantile == P50:
+        return {launch.launch: launch.median or 0.0 for launch in row.launches if has_time(launch)}
+    return {tail.launch: tail.values[quantile] for tail in row.get(Tails).tails if tail.values.get(quantile)}
+
+
+def _ratio(loaded: dict[int, float], quiet: dict[int, float]) -> Interval | None:
+    ratios = [loaded[launch] / quiet[launch] for launch in sorted(loaded.keys() & quiet.keys())]
+    if not ratios:
+        return None
+    if len(ratios) == 1:
+        return Interval(ratios[0])
+    of = launch_interval(ratios)
+    return Interval(of.value, of.low, of.high)
+
+
+def _verdict(impact: Interval | None) -> str:
+    if impact is None or impact.low is None or impact.high is None:
+        return CANNOT_TELL
+    if impact.low > 1:
+        return SLOWED
+    return NOT_SLOWED if impact.high < MATTERS else CANNOT_TELL

@@ -1,0 +1,93 @@
+"""A rank that waits for messages which come now and then: what it burns, and how late it learns of them.
+
+Messages are due at a rate (method `open-loop`), so that the receiver waits for the time between two of them.
+Rank 1's context switches to wait and its calls of sched_yield() tell how the library waits, its CPU time
+what that costs: one that blocks sleeps in the kernel and is woken by an interrupt; one that spins never
+leaves its CPU; one that yields never sleeps, and offers the CPU at each look. Switches and calls do not
+depend on others, who may take the CPU from a rank that spins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from steelyard.records.fields import Params
+from steelyard.results.facets import Offered, Samples, Used
+from steelyard.results.row import Row
+from steelyard.stats import Interval
+
+LEAST_WAIT_NS = 10e3  # a message that comes sooner is not waited for
+RECEIVER = 1
+SLEEPS = 0.25  # switches to wait for a message: who makes fewer does not sleep
+BURNS = 0.5  # of a CPU: who takes more and yet sleeps, spins at first
+SPINS, YIELDS, BLOCKS, BOTH, CANNOT_TELL = "spins", "yields", "blocks", "spins, blocks", "cannot tell"
+
+
+class Waiting(Struct, frozen=True, kw_only=True):
+    """A receiver that waits for `wait` ns for each message; `woken` and `p99` are ns from when it was due.
+
+    `burnt` is its CPU time over the time that passed, `system` the part of that inside the kernel (of all
+    ranks); `switches` are rank 1's, of a message, and `yields` the mean of both ranks'. `way` says how it
+    waits.
+    """
+
+    op: str
+    mpi: str | None
+    bytes: int
+    placement: str | None
+    env: dict[str, str]
+    params: Params
+    wait: float
+    woken: Interval
+    p99: float | None
+    burnt: float | None
+    system: float | None
+    switches: float | None
+    yields: float | None
+    cycles: float | None
+    energy: float | None
+    way: str
+
+
+def waitings(rows: Sequence[Row]) -> tuple[Waiting, ...]:
+    """Take each rate at which a receiver waits, the shortest wait of a setting first."""
+    found = [_of(row, rate) for row in rows if (rate := row.get(Offered).offered_rate) and row.status == "ok"]
+    return tuple(one for one in found if one.wait >= LEAST_WAIT_NS)
+
+
+def _of(row: Row, rate: float) -> Waiting:
+    used = row.get(Used)
+    burnt, switches = _receiver(used.rank_cpu_shares), _receiver(used.rank_switches)
+    return Waiting(
+        op=row.op,
+        mpi=row.mpi,
+        bytes=row.bytes,
+        placement=row.placed.text if row.placed else None,
+        env=row.env,
+        params=row.params,
+        wait=1e9 / rate,
+        woken=Interval(row.time or 0.0, row.time_low, row.time_high),
+        p99=row.get(Samples).p99 if row.get(Samples).p99_low is not None else None,
+        burnt=burnt,
+        system=used.system_share,
+        switches=switches,
+        yields=used.yields,
+        cycles=used.cycles,
+        energy=used.energy_j,
+        way=way_of(burnt, switches, used.yields),
+    )
+
+
+def _receiver(ranks: Sequence[float]) -> float | None:
+    return ranks[RECEIVER] if len(ranks) > RECEIVER else None
+
+
+def way_of(burnt: float | None, switches: float | None, yields: float | None) -> str:
+    """Tell how a rank waits from its CPU time, its switches to wait and calls of sched_yield() a message."""
+    if burnt is None or switches is None:
+        return CANNOT_TELL
+    if switches >= SLEEPS:
+        return BLOCKS if burnt < BURNS else BOTH
+    return YIELDS if yields is not None and yields >= 1 else SPINS

@@ -1,0 +1,102 @@
+"""What a waiting rank takes from its neighbour: STREAM beside it over STREAM beside a sleeper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from steelyard.base.units import format_bytes, format_rate
+from steelyard.render.table import Table, number, plain_lines
+from steelyard.results.key import key_of
+from steelyard.results.roofs import moved_bytes
+from steelyard.results.row import Row, has_time
+from steelyard.rows.labels import Fact, Facts, labels_of, set_facts
+from steelyard.rows.words import ratio_span
+from steelyard.stats import Interval, launch_interval
+
+_OP, _WAIT, _SLEEP = "mpi.wait.stream", "wait", "sleep"
+_LEAST = 2  # launches of which an interval can be made
+
+
+class WaitingNeighbour(Struct, frozen=True, kw_only=True):
+    """`alone` and `beside` are bytes/s of rank 0 beside a rank that sleeps and one that waits in MPI.
+
+    `ratio` is the time beside the waiting one over that beside the sleeper, launch by launch.
+    """
+
+    mpi: str | None
+    bytes: int
+    placement: str | None
+    env: dict[str, str]
+    alone: float
+    beside: float
+    ratio: Interval
+
+
+def waiting_neighbours(rows: Sequence[Row]) -> tuple[WaitingNeighbour, ...]:
+    """Compare each with the same beside a sleeper, in the order of the rows."""
+    told = [row for row in rows if row.op == _OP and row.status == "ok" and row.time and moved_bytes(row)]
+    asleep = {key_of(row, (f"param.{_WAIT}",)): row for row in told if row.params.get(_WAIT) == _SLEEP}
+    pairs = [(row, asleep.get(key_of(row, (f"param.{_WAIT}",)))) for row in told]
+    return tuple(_of(row, base) for row, base in pairs if base is not None and base is not row)
+
+
+def _of(row: Row, base: Row) -> WaitingNeighbour:
+    mine, theirs = (
+        {one.launch: one.median or 0.0 for one in of.launches if has_time(one)} for of in (row, base)
+    )
+    ratios = [mine[launch] / theirs[launch] for launch in sorted(mine.keys() & theirs.keys())]
+    over = launch_interval(ratios) if len(ratios) >= _LEAST else None
+    return WaitingNeighbour(
+        mpi=row.mpi,
+        bytes=row.bytes,
+        placement=row.placed.text if row.placed else None,
+        env=row.env,
+        alone=1e9 * moved_bytes(base) / (base.time or 1.0),
+        beside=1e9 * moved_bytes(row) / (row.time or 1.0),
+        ratio=Interval(over.value, over.low, over.high)
+        if over
+        else Interval((row.time or 1.0) / (base.time or 1.0)),
+    )
+
+
+def neighbour_tables(found: Sequence[WaitingNeighbour]) -> tuple[Table, ...]:
+    """A line for each placement and setting; none without any."""
+    if not found:
+        return ()
+    labels = labels_of([_facts(one) for one in found])
+    return (
+        Table(
+            title="neighbour of a waiting rank",
+            explained=", ".join(
+                (
+                    "STREAM beside a rank that sleeps, and that waits in MPI; times as long",
+                    *labels.common.values(),
+                )
+            ),
+            columns=(
+                *(axis.column for axis in labels.varying),
+                *(number("bytes"), number("asleep"), number("waiting"), number("ratio", strong=True)),
+                *(number("from"), number("to")),
+            ),
+            lines=plain_lines(
+                (
+                    *labels.cells(i),
+                    *(format_bytes(one.bytes), format_rate(one.alone), format_rate(one.beside)),
+                    *ratio_span(one.ratio.value, one.ratio.low, one.ratio.high),
+                )
+                for i, one in enumerate(found)
+            ),
+            grouped=len(labels.varying),
+        ),
+    )
+
+
+def _facts(one: WaitingNeighbour) -> Facts:
+    placed = one.placement or ""
+    return {
+        "mpi": Fact("MPI", one.mpi or "", one.mpi or ""),
+        "placement": Fact("placement", placed, f"placement {placed}" if placed else ""),
+        **set_facts("env", one.env),
+    }

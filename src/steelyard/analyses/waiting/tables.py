@@ -1,0 +1,86 @@
+"""Waiting as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.analyses.waiting.model import Waiting
+from steelyard.base.units import format_bytes, format_time
+from steelyard.render.table import NOTHING, Table, number, plain_lines, words
+from steelyard.rows.labels import Fact, Facts, Labels, labels_of, param_facts, set_facts
+from steelyard.rows.words import half_words
+
+_NO_COUNTERS = (
+    "cycles, instructions, misses of caches and of the TLB: this machine lets no process read them "
+    "(perf_event_open)"
+)
+_NO_ENERGY = "energy: this machine shows none (powercap)"
+
+
+def waiting_tables(waits: Sequence[Waiting]) -> tuple[Table, ...]:
+    """A line for each wait; none without any."""
+    if not waits:
+        return ()
+    labels = waiting_labels(waits)
+    return (
+        Table(
+            title="waiting",
+            explained=", ".join(
+                ("rank 1 waits for each message: how late it learns, what it burns", *labels.common.values())
+            ),
+            columns=(
+                *(axis.column for axis in labels.varying),
+                *(number("wait"), number("woken", strong=True), number("±"), number("p99")),
+                *(number("CPU"), number("system"), number("switches"), number("yields"), words("it")),
+            ),
+            lines=plain_lines((*labels.cells(i), *_cells(one)) for i, one in enumerate(waits)),
+            grouped=len(labels.varying),
+            notes=tuple(
+                sentence
+                for sentence, is_there in (
+                    (_NO_COUNTERS, any(one.cycles is not None for one in waits)),
+                    (_NO_ENERGY, any(one.energy is not None for one in waits)),
+                )
+                if not is_there
+            ),
+        ),
+    )
+
+
+def waiting_labels(waits: Sequence[Waiting]) -> Labels:
+    """Name each by what distinguishes it, beside its wait."""
+    return labels_of([_facts(one) for one in waits])
+
+
+def _facts(one: Waiting) -> Facts:
+    size, placed = format_bytes(one.bytes), one.placement or ""
+    return {
+        "op": Fact("op", one.op, one.op),
+        "mpi": Fact("MPI", one.mpi or "", one.mpi or ""),
+        "bytes": Fact("bytes", size, size),
+        "placement": Fact("placement", placed, f"placement {placed}" if placed else ""),
+        **set_facts("env", one.env),
+        **param_facts(one.params, is_usual=True),
+    }
+
+
+def _percent(share: float | None) -> str:
+    return NOTHING if share is None else f"{100 * share:.2g} %" if share < 1 else f"{100 * share:.0f} %"
+
+
+def _count(count: float | None) -> str:
+    return NOTHING if count is None else f"{count:.2g}" if count < 100 else f"{count:.0f}"
+
+
+def _cells(one: Waiting) -> tuple[str, ...]:
+    return (
+        format_time(one.wait),
+        format_time(one.woken.value),
+        half_words(one.woken.value, one.woken.low, one.woken.high),
+        NOTHING if one.p99 is None else format_time(one.p99),
+        _percent(one.burnt),
+        _percent(one.system),
+        _count(one.switches),
+        _count(one.yields),
+        one.way,
+    )

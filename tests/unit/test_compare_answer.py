@@ -21,7 +21,6 @@ from steelyard.judges.compare.answer import (
     answer,
 )
 from steelyard.judges.compare.contrasts import answers_of
-from steelyard.judges.compare.needed import ONE_MODE, ModeRange, moded_error
 from steelyard.judges.compare.shares import shares_words
 from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.stats.looks import compare_looks
@@ -44,12 +43,12 @@ Floats = NDArray[np.float64]
     ],
 )
 def test_the_words(estimate: float, half: float, p: float, pairs: int, modes: int, verdict: str) -> None:
-    assert answer(_seen(estimate, half, p, pairs, modes=ModeRange(modes)), _ASKED).verdict == verdict
+    assert answer(_seen(estimate, half, p, pairs, modes=modes), _ASKED).verdict == verdict
 
 
 def test_a_share_of_modes_that_may_have_moved_is_not_the_same() -> None:
     """With modes taken off the ratio is narrow; the plain one is not, as a mode may come more often."""
-    seen = _seen(0.0, 0.03, 0.9, 30, modes=ModeRange(2))
+    seen = _seen(0.0, 0.03, 0.9, 30, modes=2)
     said = answer(replace(seen, plain_low=-0.08, plain_high=0.08), _ASKED)
     assert said.verdict == CANNOT_TELL
     assert said.why == "2 modes"
@@ -73,7 +72,7 @@ def test_mode_shares_are_never_called_the_same_by_few_pairs(moves: float) -> Non
 
 
 def _seen(
-    estimate: float, half: float, p: float, pairs: int, by_turns: bool = True, modes: ModeRange = ONE_MODE
+    estimate: float, half: float, p: float, pairs: int, by_turns: bool = True, modes: int = 1
 ) -> Contrast:
     ends = estimate - half, estimate + half
     return Contrast(estimate, *ends, p, pairs, *ends, half / 4, by_turns, modes)
@@ -137,15 +136,6 @@ def test_no_number_is_named_that_modes_could_belie(truth: float, most: int) -> N
             named.append(_first_answer((first, second), needed, seed, looks=(8,)).verdict)
     assert len(named) <= most
     assert named.count(CANNOT_TELL) <= 0.2 * len(named)
-
-
-def test_the_scatter_of_modes_is_reckoned_with_at_its_most() -> None:
-    """One slow launch of 16 may be a fifth of them; half of them is the most that any share scatters."""
-    share = 1 - 0.1 ** (1 / 16)  # Clopper and Pearson's upper end of none of 16, by hand
-    assert moded_error(0.01, ONE_MODE, 8) == 0.01
-    one = moded_error(0.0, ModeRange(1, 1, 1.0), 8)
-    assert math.sqrt(2 * share * (1 - share) / 8) < one < math.sqrt(2 * 0.25 / 8)
-    assert moded_error(0.3, ModeRange(2, 8, 1.0), 8) == pytest.approx(math.sqrt(0.09 + 0.5 / 8))
 
 
 def _arms(rng: np.random.Generator, pairs: int, truth: float, cases: int) -> tuple[Floats, Floats]:

@@ -9,15 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from steelyard.judges.compare.needed import (
-    ONE_MODE,
-    Estimated,
-    ModeRange,
-    Prospect,
-    launches_needed,
-    launches_precise,
-    moded_error,
-)
+from steelyard.judges.compare.needed import Estimated, Prospect, launches_needed, launches_precise
 from steelyard.judges.verdict import CANNOT_TELL, Scale
 from steelyard.results.row import half_of
 
@@ -70,8 +62,9 @@ class Contrast:
     `plain_low`..`plain_high` is the interval from which no modes were taken off, and `error` the standard
     error of the estimate. `p` is adjusted for the family, which has so many columns. `pairs` is the number of
     pairs of launches; `looks` are the numbers at which they were looked at before. `by_turns`: more launches
-    help, as they do not for folders. `modes` are those of both arms together, and `shares` says how
-    often the slow one of two comes in either. `alike`: pairs next to each other in time are alike.
+    help, as they do not for folders. `modes` counts the modes of both arms together, and `shares` says how
+    often the slow one of two comes in either; `is_mixed`: some, be it one, are in another mode
+    than the rest. `alike`: pairs next to each other in time are alike.
     """
 
     estimate: float
@@ -83,7 +76,8 @@ class Contrast:
     plain_high: float
     error: float
     by_turns: bool = True
-    modes: ModeRange = ONE_MODE
+    modes: int = 1
+    is_mixed: bool = False
     alike: bool = False
     family: int = 1
     looks: tuple[int, ...] = ()
@@ -119,7 +113,7 @@ def _verdict(seen: Contrast, asked: Question) -> Answer:
 
 def _why(seen: Contrast) -> str:
     reasons = {
-        seen.shares or f"{seen.modes.count} modes": seen.modes.count > 1,
+        seen.shares or f"{seen.modes} modes": seen.modes > 1,
         "pairs next to each other are alike": seen.alike,
     }
     return ", ".join(words for words, holds in reasons.items() if holds)
@@ -137,11 +131,9 @@ def _prospect(seen: Contrast, asked: Question) -> Prospect | None:
     middle, plain_half = (seen.plain_low + seen.plain_high) / 2, (seen.plain_high - seen.plain_low) / 2
     if not seen.by_turns or not 0 < half < math.inf or not plain_half < math.inf or seen.alike:
         return None
-    plain_error = seen.error * plain_half / half
-    error = max(plain_error, moded_error(seen.error, seen.modes, seen.pairs))
     return Prospect(
         told=Estimated(seen.estimate, seen.error, half),
-        same=Estimated(middle, error, plain_half * error / plain_error),
+        same=None if seen.is_mixed else Estimated(middle, seen.error * plain_half / half, plain_half),
         pairs=seen.pairs,
         looks=seen.looks,
         family=seen.family,

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from steelyard.judges.compare.answer import Answer, Contrast, Question, answer
-from steelyard.judges.compare.needed import ONE_MODE, ModeRange
 from steelyard.judges.compare.shares import shares_words
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.paired_permutation import GAPS, Swapped, mode_parts, modes_of
@@ -26,41 +25,51 @@ def answers_of(
     at so many of their lines.
     """
     return [
-        answer(
-            Contrast(
-                estimate=float(found.estimate[j]),
-                low=float(found.low[j]),
-                high=float(found.high[j]),
-                p=float(found.p[j]),
-                pairs=int(found.pairs[j]),
-                plain_low=float(found.plain_low[j]),
-                plain_high=float(found.plain_high[j]),
-                error=float(found.error[j]),
-                by_turns=by_turns,
-                modes=_modes(first[:, j], second[:, j], abs(found.estimate[j]) > math.log1p(asked.margin)),
-                alike=found.alike,
-                family=first.shape[1],
-                looks=tuple(look for look in looks if look < found.pairs[j]),
-                shares=shares_words(first[:, j], second[:, j], asked.false_alarm / first.shape[1])
-                if by_turns
-                else "",
-            ),
-            asked,
-        )
+        answer(_contrast(found, j, first, second, asked, by_turns, looks), asked)
         for j in range(first.shape[1])
     ]
 
 
-def _modes(first: FloatArray, second: FloatArray, is_apart: bool) -> ModeRange:
-    """Find the modes of both arms together; for arms that are apart, only those inside one of them.
+def _contrast(
+    found: Swapped,
+    j: int,
+    first: FloatArray,
+    second: FloatArray,
+    asked: Question,
+    by_turns: bool,
+    looks: Sequence[int],
+) -> Contrast:
+    """Gather the data on a column."""
+    is_apart = abs(found.estimate[j]) > math.log1p(asked.margin)
+    modes, is_mixed = _modes(first[:, j], second[:, j], is_apart)
+    alarms = asked.false_alarm / first.shape[1]
+    return Contrast(
+        estimate=float(found.estimate[j]),
+        low=float(found.low[j]),
+        high=float(found.high[j]),
+        p=float(found.p[j]),
+        pairs=int(found.pairs[j]),
+        plain_low=float(found.plain_low[j]),
+        plain_high=float(found.plain_high[j]),
+        error=float(found.error[j]),
+        by_turns=by_turns,
+        modes=modes,
+        is_mixed=is_mixed,
+        alike=found.alike,
+        family=first.shape[1],
+        looks=tuple(look for look in looks if look < found.pairs[j]),
+        shares=shares_words(first[:, j], second[:, j], alarms) if by_turns else "",
+    )
 
-    Otherwise the gap between two arms would look like one between modes.
+
+def _modes(first: FloatArray, second: FloatArray, is_apart: bool) -> tuple[int, bool]:
+    """Count the modes of both arms together, and whether some launch is in another than the rest.
+
+    For arms that are apart, only modes inside one of them count. Otherwise the gap between two arms would
+    look like one between modes.
     """
     own = max(modes_of(one, GAPS[-1]) for one in (first, second))
     if is_apart and own < 2:
-        return ONE_MODE
+        return 1, False
     both = np.concatenate((first, second))
-    parts = mode_parts(both, GAPS[-1])
-    middles = [float(np.median(both[part])) for part in parts] or [0.0]
-    away = sum(part.size for part in parts) - max((part.size for part in parts), default=0)
-    return ModeRange(modes_of(both, GAPS[-1]), away, max(middles) - min(middles))
+    return modes_of(both, GAPS[-1]), len(mode_parts(both, GAPS[-1])) > 1

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, chdtri, ndtr, stdtrit
+from scipy.special import chdtri, ndtr, stdtrit
 
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.looks import SURE, share_of, that_count
@@ -16,26 +15,11 @@ from steelyard.stats.moderated import degrees_of
 from steelyard.stats.paired_permutation import least_pairs
 
 DECIDES = 0.88  # asked of the prediction: then 80 % of what is named decides, for any true difference
-MODE_DOUBT = 0.9  # probability with which a mode comes no more often than is reckoned with
 MOST_NEEDED = 10_000  # launches: more is no advice
 _FACTORS = 1.05 ** np.arange(200)  # times the launches: up to 16,000 times
 _CHANCES = (np.arange(15) + 0.5) / 15  # of the scatter: few pairs do not know it
 _TRUTHS = np.linspace(-1.28, 1.28, 9)[:, None, None]  # true differences, in errors of the estimate: 80 %
 MAY_BE_EQUAL = 3.0  # errors of the estimate: nearer to 0, no difference at all is a truth to reckon with, too
-
-
-@dataclass(frozen=True, slots=True)
-class ModeRange:
-    """The modes of the launches of both arms together: how many there are, how many launches lie in another
-    than the most frequent one, single ones too, and the range of all, in logarithms.
-    """
-
-    count: int = 1
-    away: int = 0
-    apart: float = 0.0
-
-
-ONE_MODE = ModeRange()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +34,14 @@ class Estimated:
 @dataclass(frozen=True, slots=True)
 class Prospect:
     """What is known: `told` is the estimate that may differ from 0, `same` the one that may lie within the
-    margin.
+    margin, None where launches have modes: few pairs do not show how often each comes.
 
     `pairs` were measured and looked at, after earlier `looks`; `family` columns are compared, and all looks
     share the `false_alarm`.
     """
 
     told: Estimated
-    same: Estimated
+    same: Estimated | None
     pairs: int
     looks: Sequence[int]
     family: int
@@ -119,9 +103,11 @@ def _decided(
         sd = one.error * spread * np.sqrt(now) * (np.sqrt(n - now) / n if kept else np.sqrt(1 / n))
         return centre, sd, wider[:, None] * one.half * later * np.sqrt(now / n)
 
-    centre, sd, half = side(known.same)
-    room = np.maximum(margin - half, 0.0)
-    same = ndtr((room - centre) / sd) - ndtr((-room - centre) / sd)
+    room = same = np.zeros(1)
+    if known.same:
+        centre, sd, half = side(known.same)
+        room = np.maximum(margin - half, 0.0)
+        same = ndtr((room - centre) / sd) - ndtr((-room - centre) / sd)
     centre, sd, half = side(known.told)
     beyond = np.maximum(half, room)
     told = ndtr((centre - beyond) / sd) + ndtr((-beyond - centre) / sd)
@@ -137,18 +123,3 @@ def _bounds(known: Prospect, counts: NDArray[np.int64], shares: FloatArray) -> F
     """Compute Student's t, corrected for the family, at each number of launches."""
     degrees = np.maximum(counts + (known.degrees - known.pairs), 1)
     return np.asarray(-stdtrit(degrees, known.false_alarm * shares / 2 / max(known.family, 1)))
-
-
-def moded_error(error: float, modes: ModeRange, pairs: int) -> float:
-    """Compute the standard error of a mean difference of arms with modes that so many pairs may have.
-
-    Few pairs of a rare mode look alike by chance, and so do modes that fell together. Of independent
-    launches, a share s that lies in another mode, `modes.apart` away, adds 2 s (1 - s) apart^2 to the
-    variance of a pair. s is the upper end of Clopper and Pearson's interval (Biometrika 26, 1934), one half
-    at most. `error` is that inside the modes.
-    """
-    if not modes.away or not pairs:
-        return error
-    launches = 2 * pairs
-    share = min(float(betaincinv(modes.away + 1, launches - modes.away, MODE_DOUBT)), 0.5)
-    return math.sqrt(error**2 + 2 * share * (1 - share) * modes.apart**2 / pairs)

@@ -44,11 +44,14 @@ def test_a_library_without_room_is_told_from_a_missing_one(error: ImportError, l
 
 def test_little_is_imported_before_an_interruption_is_heard() -> None:
     """Until then Python has a traceback for it."""
-    code = "import sys; sys.path.insert(0, sys.argv[1]); import signal; before = set(sys.modules); "
-    code += "import steelyard.cli; print(*sorted(set(sys.modules) - before - {'__future__'}))"
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); sys.argv[0] = 'steelyard'; before = set(sys.modules); "
+    )
+    code += "import steelyard.cli; print(*sorted(set(sys.modules) - before - {'__future__'})); "
+    code += "import signal; print(signal.getsignal(signal.SIGINT).name)"
     source = str(Path(steelyard.__file__).parents[1])
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code, source], capture_output=True, text=True)
-    assert done.stdout.split() == ["steelyard", "steelyard.cli"], done.stderr
+    assert done.stdout.split() == ["steelyard", "steelyard.cli", "SIG_DFL"], done.stderr
 
 
 @pytest.fixture

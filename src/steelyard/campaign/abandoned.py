@@ -14,7 +14,7 @@ from pathlib import Path
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular, write_whole
-from steelyard.engines.cache import cache_folder, cache_root
+from steelyard.engines.cache import cache_folder, kept_folder
 
 _FOLDER = "measuring"  # of the cache
 _KEPT_SECONDS = 30 * 86400  # of another host's: longer than any job lasts
@@ -42,8 +42,8 @@ def clear_abandoned() -> tuple[str, ...]:
     """End and remove what killed steelyards of this user have left on this host. Returns notes on it."""
     notes = list[str]()
     with suppress(InputError, OSError):
-        if any((cache_root() / _FOLDER).iterdir()):
-            for entry in sorted(cache_folder(_FOLDER).iterdir()):
+        if (folder := kept_folder(_FOLDER)) is not None:
+            for entry in sorted(folder.iterdir()):
                 notes += _cleared(entry)
     return tuple(notes)
 

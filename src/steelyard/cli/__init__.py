@@ -1,8 +1,8 @@
 """The command line."""
 
-import signal
+import _signal  # type: ignore[import-not-found]  # `signal` loads a dozen modules: time for a traceback
 import sys
 
-if sys.argv[0].endswith("steelyard") and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+if sys.argv[0].endswith("steelyard") and _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
     # The program, and no test of it: until `start` hears Ctrl-C, it ends the process, without a traceback.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)

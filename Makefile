@@ -76,7 +76,7 @@ PYTEST = $(KEPT) -n 3 --dist loadgroup
 pytest:
 	$(PYTEST) -m 'not network and not further'
 
-pytest-all: $(CONSUMERS)/installed $(SITE)/installed $(WHEELS)/made
+pytest-all: $(CONSUMERS)/installed $(SITE)/installed $(WHEELS)/made build/release/installed
 	$(PYTEST)
 
 # Programs that read what is exported or start this one, in an environment of their own: they want other versions.

@@ -17,6 +17,8 @@ import tomllib
 import zipfile
 from pathlib import Path
 
+import ziglang
+
 GLIBC = "2.28"  # that of RHEL 8, and of the wheels of numpy and MPICH
 _LIBRARIES = ("m", "pthread", "dl", "rt", "util", "resolv")
 _USED_HEADERS = ("rdma", "ucp", "ucs", "uct")  # of the libraries in engine/build.json, in /usr/include
@@ -39,31 +41,23 @@ def _output(*typed: str, **more: str) -> str:
     return done.stdout + done.stderr
 
 
-def _zig(architecture: str, folder: Path) -> tuple[Path, list[Path]]:
-    """zig's folder of headers, and the files of glibc with which it links an empty program."""
+def _linked(architecture: str, folder: Path) -> list[Path]:
+    """The files of glibc with which zig links an empty program."""
     source = folder / "empty.c"
     source.write_text("int main(void) { return 0; }\n")
-    typed = [sys.executable, "-m", "ziglang", "cc", "-target", f"{architecture}-linux-gnu.{GLIBC}", "-v"]
-    typed += [
-        "-pie",
-        "-fPIE",
-        str(source),
-        "-o",
-        str(folder / "empty"),
-        *(f"-l{name}" for name in _LIBRARIES),
-    ]
+    typed = [sys.executable, "-m", "ziglang", "build-exe", str(source), "-lc", "-fPIE", "--verbose-link"]
+    typed += ["-target", f"{architecture}-linux-gnu.{GLIBC}", f"-femit-bin={folder / 'empty'}"]
+    typed += ["-fno-compiler-rt", "-fno-ubsan-rt"]  # gcc has its own, and zig would compile them for a minute
     cache = str(folder / "zig")
-    said = _output(*typed, ZIG_GLOBAL_CACHE_DIR=cache, ZIG_LOCAL_CACHE_DIR=cache).split()
-    linked = [Path(word) for word in said if re.search(r"/(S?crt1\.o|lib\w+\.(so\.\d+|a))$", word)]
-    (generic,) = {word for word in said if word.endswith("/generic-glibc")}
-    return Path(generic).parent, linked
+    said = _output(*typed, "--cache-dir", cache, "--global-cache-dir", cache).split()
+    return [Path(word) for word in {*said} if re.search(r"/zig/.*/(S?crt1\.o|lib\w+\.(so\.\d+|a))$", word)]
 
 
-def _lay_headers(headers: Path, architecture: str, include: Path) -> None:
+def _lay_headers(architecture: str, include: Path) -> None:
+    headers = Path(ziglang.__file__).parent / "lib" / "libc" / "include"
     of_kernel, of_glibc = _HEADERS[architecture]
-    laid = [headers / name for name in ("any-linux-any", of_kernel, "generic-glibc", of_glibc)]
-    for source in laid:
-        shutil.copytree(source, include, dirs_exist_ok=True)
+    for name in ("any-linux-any", of_kernel, "generic-glibc", of_glibc):
+        shutil.copytree(headers / name, include, dirs_exist_ok=True)
     for name in _USED_HEADERS:
         if (source := Path("/usr/include", name)).is_dir():
             shutil.copytree(source, include / name, dirs_exist_ok=True)
@@ -72,8 +66,7 @@ def _lay_headers(headers: Path, architecture: str, include: Path) -> None:
 def _lay_libraries(linked: list[Path], gcc: str, lib: Path) -> None:
     lib.mkdir()
     for path in linked:
-        if not path.name.startswith(("libcompiler_rt", "libubsan_rt")):  # gcc has its own
-            shutil.copy(path, lib)
+        shutil.copy(path, lib)
     for name in _LIBRARIES:
         (stub,) = lib.glob(f"lib{name}.so.*")
         (lib / f"lib{name}.so").symlink_to(stub.name)
@@ -100,9 +93,8 @@ def lay(architecture: str, folder: Path) -> None:
     gcc = compiler(architecture)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    headers, linked = _zig(architecture, folder)
-    _lay_headers(headers, architecture, folder / "include")
-    _lay_libraries(linked, gcc, folder / "lib")
+    _lay_headers(architecture, folder / "include")
+    _lay_libraries(_linked(architecture, folder), gcc, folder / "lib")
     # The libgomp of here may ask for a newer glibc; the one that the engine meets does not. The files of
     # glibc name the folder where they were compiled: that does not belong into an engine.
     link = "-Wl,--allow-shlib-undefined,--strip-debug"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import platform
 import re
 import shlex
 import shutil
@@ -78,7 +80,52 @@ def test_no_index_is_asked_for_the_package(name: str) -> None:
     """No version of ours is on one, and anybody could put something there by that name."""
     typed = re.findall(r"pip install .*steelyard.*", (_ROOT / name).read_text())
     assert typed
-    assert [line for line in typed if "/steelyard-*.whl" not in line and "--no-index" not in line] == []
+    assert [
+        line for line in typed if "/steelyard-*$(uname -m).whl" not in line and "--no-index" not in line
+    ] == []
+
+
+_LAYS = _ROOT / "packaging" / "wheels" / "old_glibc.py"
+_TOOLS = _ROOT / "build" / "release" / "bin" / "python"
+_CALLS_GLIBC = """#include <dlfcn.h>
+#include <math.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <sys/stat.h>
+static void *hear(void *way) { sem_post(way); return NULL; }
+int main(int count, char **words)
+{
+    struct stat about; pthread_t thread; sem_t way;
+    sem_init(&way, 0, 0);
+    pthread_create(&thread, NULL, hear, &way);
+    pthread_join(thread, NULL);
+    printf("%d %d ", stat(words[0], &about), sem_trywait(&way));
+    printf("%d %.1f\\n", dlopen(NULL, RTLD_NOW) == NULL, hypot(3 * count, 4));
+}
+"""
+
+
+def test_a_compiler_of_wheels_has_the_headers_of_each_library_that_is_used() -> None:
+    (known,) = re.findall(r"_USED_HEADERS = \((.*)\)", _LAYS.read_text())
+    libraries = json.loads((_ROOT / "engine" / "build.json").read_text())["libraries"]
+    assert {header.partition("/")[0] for header in libraries.values()} <= {*re.findall(r'"(\w+)"', known)}
+
+
+@pytest.mark.further
+def test_what_is_compiled_for_a_wheel_runs_from_an_old_glibc_on(tmp_path: Path) -> None:
+    assert _TOOLS.exists(), f"{_TOOLS} is missing; type: make build/release/installed"
+    laid = tmp_path / "laid"
+    subprocess.run([_TOOLS, _LAYS, platform.machine(), laid], check=True, timeout=300)
+    source, program = tmp_path / "calls.c", tmp_path / "calls"
+    source.write_text(_CALLS_GLIBC)
+    subprocess.run([laid / "gcc", source, "-fopenmp", "-o", program, "-lm", "-ldl"], check=True, timeout=60)
+    ran = subprocess.run([program], capture_output=True, text=True, check=True, timeout=30)
+    assert ran.stdout == "0 0 0 5.0\n"
+    said = subprocess.run(["readelf", "--version-info", program], capture_output=True, text=True, check=True)
+    asked = {tuple(map(int, found.split("."))) for found in re.findall(r"GLIBC_(\d[\d.]*)", said.stdout)}
+    assert max(asked) <= (2, 28)
+    assert str(tmp_path).encode() not in program.read_bytes()
 
 
 def _filled(template: str, prefix: Path) -> str:

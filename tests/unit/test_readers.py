@@ -10,7 +10,7 @@ import typer
 
 from steelyard.base.errors import InputError
 from steelyard.cli.load import LoadOptions, load
-from steelyard.readers.files import numbers_of_text
+from steelyard.readers.files import numbers_of_text, read_printed
 
 _OSU = """
 # OSU MPI Latency Test v7.4
@@ -137,6 +137,66 @@ def test_numbers_are_read_with_their_lines(text: str, told: list[tuple[object, .
         assert all(value == known for value, known in zip(mine, theirs, strict=True) if known is not ...)
 
 
+_CONSOLE = """2026-11-26T08:00:00+00:00
+Running ./bench
+***WARNING*** CPU scaling is enabled, the benchmark real time measurements may be noisy
+-------------------------------------------------------------
+Benchmark                   Time             CPU   Iterations
+-------------------------------------------------------------
+BM_x/8                   12.5 ns         12.4 ns     56000000 items_per_second=80M/s
+BM_y/real_time           3.25 ms         0.10 ms          215
+BM_y_mean                3.25 ms         0.10 ms            3
+BM_fails             ERROR OCCURRED: 'no memory'
+"""
+_OSU_IBARRIER = """
+# OSU MPI Non-blocking Barrier Latency Test v7.4
+# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait
+
+# Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)
+         4.13              2.91              2.52             51.35
+"""
+_IMB_IBARRIER = """
+# Benchmarking Ibarrier
+# #processes = 1
+ #repetitions t_ovrl[usec] t_pure[usec]  t_CPU[usec]   overlap[%]
+            5         0.12         0.05         0.04         0.00
+            1            5         0.09         0.03         0.04         0.00
+"""
+# Name, text, and how many numbers are in it.
+_TAKEN = [
+    ("a mark of UTF-8", "\ufeff" + _OSU.lstrip(), 2),
+    ("old line ends of the Macintosh", _IMB.replace("\n", "\r"), 7),
+    ("no end of the last line", _OSU.rstrip("\n"), 2),
+    ("a table of IMB without an end of its last line", _IMB.rstrip("\n"), 7),
+    ("the same test again", _OSU + _OSU, 4),
+    ("a size for which IMB had no memory", _IMB + "  4194304 out-of-mem.; needed X= 3 GB\n", 7),
+    ("a size whose count overflows", _IMB + "  4194304 int-overflow.; The production rank*size\n", 7),
+    ("words of OSU between its lines", _OSU.replace("1024  ", "# a word\n\n[n1:7] UCX WARN x\n1024  "), 2),
+    ("an older OSU", _OSU.replace("MPI Latency Test v7.4", "MPI-CUDA Latency Test v5.9"), 2),
+    ("pairs and a window", _OSU.replace("# Datatype", "# [ pairs: 1 ] [ window size: 64 ]\n# Datatype"), 2),
+    ("NPB with threads", _NPB.replace("Total processes", "Total threads  "), 2),
+    ("NPB that knows no answer", _NPB.replace("SUCCESSFUL", "NOT PERFORMED"), 2),
+    ("IOR that removes", _IOR.replace("\n\nSummary", "\nremove - - - - - - - - 0\n\nSummary"), 2),
+    ("an IOR that was cut behind its lines", _IOR[: _IOR.index("Max(MiB)")], 2),
+    ("Google Benchmark on a console", _CONSOLE, 2),
+    ("Google Benchmark behind warnings", "***WARNING*** scaling\n" + _GOOGLE, 1),
+    ("Google Benchmark indented", json.dumps(json.loads(_GOOGLE), indent=2), 1),
+    ("comments in np.out", "# NetPIPE\n" + _NETPIPE, 8),
+    ("a barrier of OSU in the background", _OSU_IBARRIER, 4),
+    ("a barrier of IMB, with sizes below no heading", _IMB_IBARRIER, 8),
+    ("all of them", _OSU + _NPB + _IMB + _IOR + _CONSOLE, 2 + 2 + 7 + 2 + 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "numbers"), [case[1:] for case in _TAKEN], ids=[case[0] for case in _TAKEN])
+def test_what_users_have_is_read(text: str, numbers: int, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(text.encode())
+    assert len(read_printed(path)) == numbers
+    path.write_bytes(text.removeprefix("\ufeff").encode("utf-16"))  # as PowerShell redirects it
+    assert len(read_printed(path)) == numbers
+
+
 def test_several_suites_in_one_log_are_read_whatever_stands_between_them() -> None:
     noise = "srun: job 17 queued\n[node1:42] a warning of UCX\n"
     found = numbers_of_text("\r\n".join([*noise.splitlines(), *(_OSU + noise + _IMB + _NPB).splitlines()]))
@@ -161,6 +221,31 @@ def test_several_suites_in_one_log_are_read_whatever_stands_between_them() -> No
         (_NETPIPE + "16 0.6\n", "line 3 has 2 fields below 5 columns"),
         (_GOOGLE[:-5], "no JSON of Google Benchmark"),
         ("nothing of all this\n", "no table of OSU"),
+        (
+            _OSU[: _OSU.index("00              Pass\n", _OSU.index("1024"))],
+            "line 6 has 2 fields below 3 columns",
+        ),
+        (
+            _IMB.rstrip("\n") + "\n   16  1000  1.00  3.00  2.",
+            "line 16 ends amid a number, for 2.00 above has more",
+        ),
+        (
+            _OSU.replace("2.00              Pass", "2.00              Fail"),
+            "line 6 has the validation 'Fail'",
+        ),
+        (_NPB.replace("SUCCESSFUL", "UNSUCCESSFUL"), "line 8 says that the verification was not successful"),
+        (_NPB.replace("0.36", "******"), "line 5 has '******' where a number belongs"),
+        (_OSU + "1024  3.00  Pass\n", "line 7 has 1024 bytes again"),
+        (_OSU.replace("1.23", "1_000.23"), "line 5 has '1_000.23' where a number belongs"),
+        (_OSU.replace("1.23", "1.000,23"), "line 5 has '1.000,23' where a number belongs, whose decimal"),
+        (_OSU.replace("1.23", "1'000.23"), "line 5 has '1'000.23' where a number belongs"),
+        (_OSU.replace("1.23", "\u0661.23"), "line 5 has '\u0661.23' where a number belongs"),
+        (_CONSOLE[: _CONSOLE.index("0.10 ms          215")], "line 8 ends amid a benchmark"),
+        (_GOOGLE + _GOOGLE, "no JSON of Google Benchmark"),
+        (
+            _IOR.replace("2934.50    2936.12", "2934,50    2936,12"),
+            "line 4 has '2934,50' where a number belongs",
+        ),
         ("", "no table of OSU"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -12,31 +13,44 @@ import msgspec
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular
 from steelyard.readers.printed import PrintedNumber, TextLine, fields_below, number_in, whole_in
-from steelyard.readers.suites import TABLES, SuiteTable
+from steelyard.readers.suites import GOOGLE, TABLES, SuiteTable
 
 _MOST_BYTES = 64 * 2**20  # of a file; logs are shorter
 _NETPIPE_COLUMNS = ("Gbit/s", "Gbit/s, least", "Gbit/s, most", "us")
+_ENDS = ("\n", "\r")
+_JSON = re.compile(r"^\s*\{", re.MULTILINE)  # behind warnings, where both went into one file
 _KNOWN = "OSU, IMB, NetPIPE, NPB, IOR or Google Benchmark"
 
 
 def read_printed(path: Path) -> tuple[PrintedNumber, ...]:
     """Read the numbers of a file. Raises InputError for a line that cannot be read, or without a number."""
-    text = read_regular(path, _MOST_BYTES).decode("utf-8", errors="replace")
+    read = read_regular(path, _MOST_BYTES)
     try:
-        return numbers_of_text(text)
+        return numbers_of_text(_decoded(read))
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
+def _decoded(read: bytes) -> str:
+    """Decode a file. What PowerShell redirects is UTF-16 behind a mark; others may have one of UTF-8."""
+    is_wide = read.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return read.decode("utf-16" if is_wide else "utf-8-sig", errors="replace")
+
+
 def numbers_of_text(text: str) -> tuple[PrintedNumber, ...]:
     """Read the numbers of a text. Raises InputError."""
-    if text.lstrip().startswith("{"):
-        found = list(_google(text))
-    else:
-        lines = [TextLine(i, line) for i, line in enumerate(text.splitlines(), 1)]
-        sections = list(_sections(lines))
+    lines = [
+        TextLine(i, line.rstrip("\r\n"), line.endswith(_ENDS))
+        for i, line in enumerate(text.splitlines(keepends=True), 1)
+    ]
+    sections = list(_sections(lines))
+    json = _JSON.search(text)
+    if sections:
         found = [one for begins, section in sections for one in TABLES[begins](section)]
-        found = found if sections else list(_netpipe(lines))
+    elif json is not None:
+        found = list(_google(text[json.start() :]))
+    else:
+        found = list(_netpipe(lines))
     if not found:
         raise InputError(
             f"there is no table of {_KNOWN} with a number; give a file that one of these printed"
@@ -100,6 +114,4 @@ def _google(text: str) -> Iterator[PrintedNumber]:
     for i, one in enumerate(document.benchmarks, 1):
         if one.run_type == "iteration" and one.real_time is not None and not one.error_occurred:
             column = f"real_time ({one.time_unit})"
-            yield PrintedNumber(
-                suite="Google Benchmark", test=one.name, column=column, value=one.real_time, line=i
-            )
+            yield PrintedNumber(suite=GOOGLE, test=one.name, column=column, value=one.real_time, line=i)

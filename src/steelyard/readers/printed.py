@@ -14,6 +14,8 @@ from steelyard.base.printable import shortened, visible
 
 _MOST_QUOTED = 40  # letters of a field in a sentence
 _BEGINS_AS_NUMBER = re.compile(r"\s*[-+]?[.,]?\d")
+_NUMBER = re.compile(r"[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE)
+_NOT_MEASURED = ("out-of-mem", "int-overflow")  # IMB's words in place of the numbers of a size
 
 
 class PrintedNumber(Struct, frozen=True, kw_only=True):
@@ -33,10 +35,11 @@ class PrintedNumber(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """A line of a text, counted from 1."""
+    """A line of a text, counted from 1. The last one of a file that was cut has no end."""
 
     number: int
     text: str
+    has_end: bool = True
 
 
 def refused(line: TextLine, why: str) -> InputError:
@@ -46,12 +49,11 @@ def refused(line: TextLine, why: str) -> InputError:
 
 def number_in(line: TextLine, field: str) -> float:
     """Read a number. Raises InputError, which names the line, also for a decimal comma."""
-    try:
+    if _NUMBER.fullmatch(field):
         return float(field)
-    except ValueError:
-        quoted = shortened(visible(field), _MOST_QUOTED)
-        hint = ", whose decimal sign is a comma" if re.fullmatch(r"[-+]?\d+,\d+", field) else ""
-        raise refused(line, f"has '{quoted}' where a number belongs{hint}") from None
+    quoted = shortened(visible(field), _MOST_QUOTED)
+    hint = ", whose decimal sign is a comma" if re.fullmatch(r"[-+]?[\d.]+,\d+", field) else ""
+    raise refused(line, f"has '{quoted}' where a number belongs{hint}")
 
 
 def whole_in(line: TextLine, field: str) -> int:
@@ -61,14 +63,41 @@ def whole_in(line: TextLine, field: str) -> int:
     return int(field)
 
 
-def fields_below(lines: Sequence[TextLine], columns: int) -> Iterator[tuple[TextLine, list[str]]]:
+def fields_below(
+    lines: Sequence[TextLine], columns: int, most: int = 0
+) -> Iterator[tuple[TextLine, list[str]]]:
     """List the fields of lines that begin with a number; whatever else stands between them is left out.
 
-    Raises InputError for a line with fewer or more fields than columns: one that was cut.
+    Raises InputError for a line that was cut: it has not as many fields as columns, or ends amid a number.
     """
+    above: list[str] = []
     for line in lines:
-        if _BEGINS_AS_NUMBER.match(line.text):
+        if _BEGINS_AS_NUMBER.match(line.text) and not any(word in line.text for word in _NOT_MEASURED):
             fields = line.text.split()
-            if len(fields) != columns:
+            if not columns <= len(fields) <= max(columns, most):
                 raise refused(line, f"has {counted(len(fields), 'field')} below {columns} columns")
+            if above and not line.has_end and _decimals(fields[-1]) < _decimals(above[-1]):
+                raise refused(line, f"ends amid a number, for {above[-1]} above has more decimals")
             yield line, fields
+            above = fields
+
+
+def rows_below(
+    lines: Sequence[TextLine], columns: int, is_sized: bool
+) -> Iterator[tuple[TextLine, int | None, list[str]]]:
+    """List the lines of a table, their sizes apart. Raises InputError where a size comes again.
+
+    IMB has no heading for the sizes of a barrier, but prints them from the second line on.
+    """
+    seen: dict[int, int] = {}
+    for line, fields in fields_below(lines, columns, columns if is_sized else columns + 1):
+        size = whole_in(line, fields[0]) if is_sized or len(fields) > columns else None
+        if size in seen:
+            raise refused(line, f"has {size} bytes again, as line {seen[size]}: two outputs are mixed")
+        if size is not None:
+            seen[size] = line.number
+        yield line, size, fields[-columns + is_sized :]
+
+
+def _decimals(field: str) -> int:
+    return len(field.partition(".")[2])

@@ -7,10 +7,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from steelyard.base.plural import counted
-from steelyard.readers.printed import PrintedNumber, TextLine, fields_below, number_in, refused, whole_in
+from steelyard.readers.printed import PrintedNumber, TextLine, number_in, refused, rows_below, whole_in
 
 OSU, IMB, NPB, IOR = "OSU Micro-Benchmarks", "Intel MPI Benchmarks", "NAS Parallel Benchmarks", "IOR"
+GOOGLE = "Google Benchmark"
+_GOOGLE_LINE = re.compile(r"(\S+)\s+(\S+) ([num]?s)\s+\S+ [num]?s\s+\d+(?:\s|$)")
+_AGGREGATES = ("_mean", "_median", "_stddev", "_cv")  # which follow from the repetitions
 _NOT_NUMBERS = ("Validation",)  # columns of words
+_OSU_HEADING = re.compile(r"# ?(?:Size|[\w.]+(?: [\w.]+)* ?\()")
+_WRONG = "Fail"  # OSU's word, of the option -c
 _COUNTS = ("Iterations", "#repetitions")  # columns that say how a number was made
 _NPB_NUMBERS = ("Time in seconds", "Mop/s total")
 
@@ -26,15 +31,16 @@ class SuiteTable:
 
 def _osu(section: SuiteTable) -> Iterator[PrintedNumber]:
     """`# OSU MPI Latency Test v7.4`, a line of headings, lines of numbers."""
-    heading = next((line for line in section.lines if re.match(r"# ?(Size|\w+\.? \w+ ?\()", line.text)), None)
+    heading = next((line for line in section.lines if _OSU_HEADING.match(line.text)), None)
     if heading is None:
         raise refused(section.first, "begins a table of OSU without headings")
     columns = re.split(r"\s{2,}", heading.text.lstrip("# ").strip())
     is_sized = columns[0] == "Size"
     below = [line for line in section.lines if line.number > heading.number]
-    for line, fields in fields_below(below, len(columns)):
-        size = whole_in(line, fields[0]) if is_sized else None
-        for column, field in zip(columns[is_sized:], fields[is_sized:], strict=True):
+    for line, size, fields in rows_below(below, len(columns), is_sized):
+        for column, field in zip(columns[is_sized:], fields, strict=True):
+            if field == _WRONG:
+                raise refused(line, f"has the {column.lower()} '{_WRONG}', so its numbers are of wrong data")
             if column not in (*_NOT_NUMBERS, *_COUNTS) and field != "nan":
                 yield PrintedNumber(
                     suite=OSU,
@@ -64,14 +70,14 @@ def _imb(section: SuiteTable) -> Iterator[PrintedNumber]:
     columns = heading.text.split()
     is_sized = columns[0] == "#bytes"
     below = [line for line in section.lines if line.number > heading.number]
-    for line, fields in fields_below(below, len(columns)):
-        for column, field in zip(columns[is_sized:], fields[is_sized:], strict=True):
+    for line, size, fields in rows_below(below, len(columns), is_sized):
+        for column, field in zip(columns[is_sized:], fields, strict=True):
             if column not in _COUNTS:
                 yield PrintedNumber(
                     suite=IMB,
                     test=section.match[1],
                     column=column,
-                    bytes=whole_in(line, fields[0]) if is_sized else None,
+                    bytes=size,
                     ranks=ranks,
                     value=number_in(line, field),
                     line=line.number,
@@ -88,6 +94,8 @@ def _npb(section: SuiteTable) -> Iterator[PrintedNumber]:
     }
     if missing := [name for name in ("Class", *_NPB_NUMBERS) if name not in told]:
         raise refused(section.first, f"begins a summary of NPB without '{missing[0]}'")
+    if told.get("Verification", (section.first, ""))[1] == "UNSUCCESSFUL":
+        raise refused(told["Verification"][0], "says that the verification was not successful")
     ranks = whole_in(*told["Total processes"]) if "Total processes" in told else None
     for column in _NPB_NUMBERS:
         line, field = told[column]
@@ -117,10 +125,29 @@ def _ior(section: SuiteTable) -> Iterator[PrintedNumber]:
         )
 
 
+def _google_console(section: SuiteTable) -> Iterator[PrintedNumber]:
+    """`Benchmark Time CPU Iterations`, then `BM_x/8 12.5 ns 12.4 ns 5599`; aggregates are left out."""
+    for line in section.lines:
+        if not (match := _GOOGLE_LINE.match(line.text)):
+            if not line.has_end and re.search(r"\d [num]?s\b", line.text):
+                raise refused(line, "ends amid a benchmark of Google Benchmark")
+            continue
+        name, value, unit = match.groups()
+        if not name.endswith(_AGGREGATES):
+            yield PrintedNumber(
+                suite=GOOGLE,
+                test=name,
+                column=f"real_time ({unit})",
+                value=number_in(line, value),
+                line=line.number,
+            )
+
+
 # The line that begins a table -> its reader.
 TABLES: Mapping[re.Pattern[str], Callable[[SuiteTable], Iterator[PrintedNumber]]] = {
     re.compile(r"# OSU (.+?) v\d\S*\s*$"): _osu,
     re.compile(r"# Benchmarking (\S+)"): _imb,
     re.compile(r"\s*([A-Z]{2}) Benchmark Completed"): _npb,
     re.compile(r"access\s+bw\(MiB/s\)"): _ior,
+    re.compile(r"Benchmark\s+Time\s+CPU\s+Iterations"): _google_console,
 }

@@ -259,6 +259,7 @@ def test_options_of_other_suites_are_answered(steelyard: Steelyard, words: str, 
             "run quick.toml",
             "there is no file quick.toml, but a plan of that name ships; type: ",
         ),
+        ("run openmpi", "'openmpi' is an MPI and no op; type: steelyard run quick --mpi openmpi"),
         ("run MPI_Allreduce", "there is no op 'MPI_Allreduce'; type: steelyard run mpi.allreduce, or for"),
         (
             "run osu_latency",

@@ -302,7 +302,7 @@ def test_what_no_mpi_here_can_do_is_refused_before_the_first_launch(
     mpi = next((mpi for mpi in find_mpis() if mpi.name == "openmpi-4.1.4"), None)
     if mpi is None:
         pytest.skip("there is no Open MPI 4.1.4, which lacks sessions")
-    command = ["run", "--like", "osu_init", "--mpi", "openmpi-4.1.4", "--out", str(tmp_path / "out")]
+    command = ["run", "mpi.session", "--mpi", "openmpi-4.1.4", "--out", str(tmp_path / "out")]
     words = (
         "mpi.session cannot be measured with openmpi-4.1.4: needs MPI 4.0",
         "'steelyard mpi list' names other MPIs",

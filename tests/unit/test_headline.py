@@ -15,6 +15,7 @@ from steelyard.judges.compare.arms import rivals_by, rivals_of
 from steelyard.judges.compare.headline import headline
 from steelyard.judges.compare.verdicts import CaseVerdict, Promise, Verdicts, compare
 from steelyard.judges.verdict import CANNOT_TELL
+from steelyard.records.campaign_file import Placement
 from steelyard.results.facets import Rate
 from steelyard.results.row import NOT_YET, Row, RowLaunch
 
@@ -336,6 +337,13 @@ def test_one_thread_is_told_where_more_were_asked_for_and_are_too_uncertain() ->
     assert said([one, two, region]).startswith(
         "OpenMP: barrier 575 ns (1 thread); parallel 705 ns (2 threads)."
     )
+
+
+def test_a_placement_is_told_where_it_is_one_of_several_that_were_asked_for() -> None:
+    same, near = (Placement("list", cpus) for cpus in ((1, 1), (0, 1)))
+    rows = [replace(pingpong(8, 746), placed=same), replace(pingpong(8, 333, 0.4), placed=near)]
+    assert "mpi.pingpong 746 ns at 8 B (list 1,1)." in said(rows)
+    assert "(list" not in said(rows[:1])
 
 
 def test_threads_are_told_of_each_op_where_they_differ() -> None:

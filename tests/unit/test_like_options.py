@@ -42,3 +42,9 @@ def test_no_option_of_ours_is_called_another_programs() -> None:
     ours = {name for param in command.get_command(None, "run").params for name in param.opts}
     assert "--bytes" in ours
     assert not ours & THEIR_OPTIONS.keys()
+
+
+@pytest.mark.parametrize("name", ["osu_init", "osu_hello"])
+def test_starts_of_a_job_are_those_of_mpi_init(name: str) -> None:
+    """Under any MPI: a session, which MPI 4 has, is another thing."""
+    assert find_like(name).op == "mpi.first.init"

@@ -41,7 +41,8 @@ EXAMPLES = {
     )
 }
 _REFERENCE = "what was measured before, to compare with, is --reference DIR"
-ELSEWHERE = {"accept": {"--against": _REFERENCE, "--baseline": _REFERENCE}}
+_PLANNED = "what would be measured: steelyard plan show acceptance"
+ELSEWHERE = {"accept": {"--against": _REFERENCE, "--baseline": _REFERENCE, "--dry-run": _PLANNED}}
 
 
 @dataclass(frozen=True)

@@ -173,7 +173,12 @@ def like_tables_of(names: Sequence[str], read: ReadFolder) -> list[Table]:
     tests = their_tests(names) if names else ()
     each = [list(like_tables([test], read.rows)) for test in tests]
     if without := [test.name for test, tables in zip(tests, each, strict=True) if not tables]:
-        tell(f"no row is of {' or '.join(without)}, as far as its columns are known; the tables are ours")
+        measured = {row.op for row in read.rows if row.count}
+        for name in without:
+            is_unknown = find_like(name).op in measured
+            what = f"how {name} prints is not known here" if is_unknown else f"no row is of {name}"
+            if measured:
+                tell(f"note: {what}; the tables are ours")
         return []
     where = f"{read.name}, " if read.name else ""
     return [replace(table, explained=f"{where}{table.explained}") for tables in each for table in tables]

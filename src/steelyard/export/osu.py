@@ -89,7 +89,7 @@ def _head(block: Block, given: _Switches) -> Iterator[str]:
     if kind in (START, HELLO):
         yield ORIGIN
         if kind == START:
-            yield "# The time is that of a session of MPI 4; OSU's is that of MPI_Init."
+            yield "# The time is that of MPI_Init_thread, over launches."
         return
     if kind == RATE:
         yield f"# [ pairs: {row.ranks // 2} ] [ window size: {row.params.get('window', 1):.0f} ]"

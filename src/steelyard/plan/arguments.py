@@ -81,6 +81,7 @@ _CALLED = {
     "collectives": ("mpi.allreduce", "mpi.bcast"),
     "p2p": ("mpi.pingpong", "mpi.bandwidth"),
 }
+_MPIS = ("openmpi", "mpich", "embedded")  # that people put where an op stands
 
 
 def _check_words(ops: Sequence[str]) -> None:
@@ -96,6 +97,10 @@ def _check_words(ops: Sequence[str]) -> None:
                 own = command("run", row.op)
                 raise InputError(f"there is no op '{word}'; type: {own}, or for another suite's test: {how}")
             raise InputError(f"'{word}' is a test of another suite and no op; type: {how}")
+        if word.lower() in _MPIS:
+            raise InputError(
+                f"'{word}' is an MPI and no op; type: {command('run', 'quick', mpi=word.lower())}"
+            )
         if word == "help":
             raise InputError(f"there is no op 'help'; type: {retyped(['run', '-h'])}")
         if word.lower() in {*groups(), *KERNELS}:

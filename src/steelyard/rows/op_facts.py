@@ -99,6 +99,7 @@ def _sentence(family: str, mpi: str, rows: Sequence[Row], asked: Sequence[Row], 
     facts = [
         _op_words(op if is_named else op.partition(".")[2], largest[op])
         + _own_team(largest[op], team, [row for row in asked if row.op == op])
+        + _only_place(largest[op], [row for row in asked if row.op == op])
         for op in names[:MOST_OPS]
     ]
     more = len(names) - MOST_OPS
@@ -134,6 +135,12 @@ def _own_team(rows: Sequence[Row], team: str, asked: Sequence[Row]) -> str:
         of_one = {"rank": (row.ranks for row in asked), "thread": (row.threads for row in asked)}
         own = " of ".join(counted(1, noun) for noun, counts in of_one.items() if len({*counts}) > 1)
     return f" ({own})" if own else ""
+
+
+def _only_place(rows: Sequence[Row], asked: Sequence[Row]) -> str:
+    """` (same-cpu 1,1)`, where more placements were asked for and told nothing."""
+    told, all_ = ({row.placed.text for row in some if row.placed} for some in (rows, asked))
+    return f" ({next(iter(told))})" if len(told) == 1 < len(all_) else ""
 
 
 def _op_words(name: str, rows: Sequence[Row]) -> str:

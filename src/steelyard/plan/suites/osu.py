@@ -43,9 +43,10 @@ def osu() -> Iterator[Like]:
         both = f"{_OVERLAP}; {three}"
         yield Like(f"osu_ineighbor_{base}", f"mpi.ineighbor_{base}", _COLL, _LINE, both, theirs=theirs)
     yield from osu_openshmem()
-    init = "the original times MPI_Init (init_ns of every launch record); this op times a session of MPI 4"
-    yield Like("osu_init", "mpi.session", None, {}, init, theirs="MPI_Init, once")
-    yield Like("osu_hello", "mpi.session", None, {}, init, theirs="MPI_Init and MPI_Finalize; prints no time")
+    once = "MPI_Init_thread; each launch gives one sample"
+    yield Like("osu_init", "mpi.first.init", None, {}, once, theirs="MPI_Init, once")
+    theirs = "MPI_Init and MPI_Finalize; prints no time"
+    yield Like("osu_hello", "mpi.first.init", None, {}, once, theirs=theirs)
 
 
 def _messages() -> Iterator[Like]:

@@ -3,11 +3,12 @@
     python benchmarks/files_peers.py --imb IMB-IO --ior ior --files /dev/shm [--mpi NAME] [--launches 10]
 
 Both are programs that a user built for that MPI; nothing is built here. IMB-IO runs its mode NON-AGGREGATE
-and divides a size among its ranks, so it is given so many times ours. IOR writes and reads 16 pieces of each
-rank in a file that it keeps, so that pages are there from its second repetition on, as ours are. A line has
-the medians over launches of the time of a piece (IMB-IO: the mean of the slowest rank, and ours; IOR: the
-median over its repetitions but the first, and ours), and the median of the ratios of launches that are
-neighbours, with its interval.
+and divides a size among its ranks, so it is given so many times ours: 50 calls, each behind the one before,
+into a file that is new where it is written. IOR writes and reads 16 MiB of each rank in a file that it keeps,
+so that pages are there from its second repetition on, as ours are; in a shorter file its barriers are most of
+its time. A line has the medians over launches of the time of a piece (IMB-IO: the mean of the slowest rank,
+and ours; IOR: the median over its repetitions but the first, and ours), and the median of the ratios of
+launches that are neighbours, with its interval.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ from steelyard.system.machine import read_machine
 from steelyard.system.process import run
 
 SECONDS = 120.0  # more than any of these commands takes
-CALLS = 16  # pieces of a rank in a repetition, beside IOR
-SAMPLES = 50
+IOR_BYTES = 1 << 24  # of each rank in a repetition, beside IOR
+SAMPLES = 50  # also the calls of IMB-IO, and of a repetition of ours beside it
 _IMB = (
     "P_Write_Expl",
     "P_Read_Expl",
@@ -124,8 +125,9 @@ def imb_of(setting: Setting, program: Path, test: str, size: int) -> float:
 
 def ior_of(setting: Setting, program: Path, way: str, size: int, access: str) -> float:
     """The time of a piece by MPI-IO, us: its own median but the first, which takes pages."""
+    calls = IOR_BYTES // size
     with tempfile.TemporaryDirectory(dir=setting.files) as folder:
-        own = ["-F", "-b", str(CALLS * size)] if way == "file=own" else ["-s", str(CALLS), "-b", str(size)]
+        own = ["-F", "-b", str(IOR_BYTES)] if way == "file=own" else ["-s", str(calls), "-b", str(size)]
         words = [
             "-a",
             "MPIIO",
@@ -146,22 +148,23 @@ def ior_of(setting: Setting, program: Path, way: str, size: int, access: str) ->
     times = [float(words[7]) for words in lines if len(words) == 11][1:]
     if not times:
         raise SystemExit(f"IOR printed no time of {access}: {text[-500:]}")
-    return statistics.median(times) / CALLS * 1e6
+    return statistics.median(times) / calls * 1e6
 
 
 def imb_pairs(setting: Setting, program: Path, size: int) -> Iterator[Pair]:
     """The tests of IMB-IO of a size."""
     for test in _IMB:
-        ours = partial(measured_here, setting, ("--like", test, "--bytes", str(size)), "mean", 1)
+        ours = partial(measured_here, setting, ("--like", test, "--bytes", str(size)), "mean", SAMPLES)
         yield Pair(test, size, ours, partial(imb_of, setting, program, test, size))
 
 
 def ior_pairs(setting: Setting, program: Path, size: int) -> Iterator[Pair]:
     """IOR's easy and hard way to write and to read."""
+    calls = IOR_BYTES // size
     for way in _IOR:
         for access in ("write", "read"):
-            given = (f"mpi.io.{access}_at", "--bytes", str(size), "--param", f"calls={CALLS}", "--param", way)
-            ours = partial(measured_here, setting, given, "median", CALLS)
+            given = (f"mpi.io.{access}_at", "--bytes", str(size), "--param", f"calls={calls}", "--param", way)
+            ours = partial(measured_here, setting, given, "median", calls)
             yield Pair(
                 f"IOR {access}, {way}", size, ours, partial(ior_of, setting, program, way, size, access)
             )
@@ -187,7 +190,7 @@ def main() -> None:
     parser.add_argument("--mpi", default=None)
     parser.add_argument("-n", type=int, default=2)
     parser.add_argument("--launches", type=int, default=10)
-    parser.add_argument("--bytes", default="4Ki,64Ki,1Mi", help="of a piece of a rank")
+    parser.add_argument("--bytes", default="4Ki,64Ki,1Mi", help="of a piece of a rank, at most 16Mi")
     given = parser.parse_args()
     mpi = choose_mpi(given.mpi)
     launch = plan_launch(mpi_engine(mpi), read_machine(), LaunchRequest(given.n))

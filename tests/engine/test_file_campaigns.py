@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
-from functools import partial
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -15,7 +15,7 @@ from campaigns import ended, plan_of, run_plan, setup_of
 from hung_files import hung_mount
 from steelyard.campaign import job as job_module
 from steelyard.campaign.events import Event, PointEnded
-from steelyard.campaign.files import tidy, unanswered
+from steelyard.campaign.files import AGAIN_SECONDS, TIDY_SECONDS, tidy, unanswered
 from steelyard.campaign.folder import finished
 from steelyard.engines.build import Engine
 from steelyard.engines.installed import scripts_folder
@@ -54,12 +54,30 @@ def test_a_file_system_that_does_not_answer_fails_its_test_cases(
     tmp_path: Path, silent: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     setup = setup_of()
-    monkeypatch.setattr(job_module, "unanswered", partial(unanswered, seconds=_SOON))
+    monkeypatch.setattr(job_module, "TIDY_SECONDS", _SOON)
     with hung_mount(silent):
         events = run_plan(tmp_path / "out", _plan(silent), setup)
     said = f"the file system of {silent} did not answer within 0.3 s; see whether its server runs"
     assert dict(ended(events)) == {"file.create": "failed", "file.stat": "failed", "self.empty": "ok"}
     assert _reasons(events) == {"file.create": said, "file.stat": said, "self.empty": ""}
+
+
+def test_one_that_did_not_answer_is_asked_for_a_shorter_time(
+    tmp_path: Path, silent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In each launch anew, for its server may have come back."""
+    setup, given = setup_of(), list[float]()
+    answers = iter(("it is silent", "it is silent", None, None))
+
+    def told(_engine: Engine, _folder: str, seconds: float) -> str | None:
+        given.append(seconds)
+        return next(answers)
+
+    monkeypatch.setattr(job_module, "unanswered", told)
+    plan = msgspec.structs.replace(_plan(silent), launches=4)
+    events = run_plan(tmp_path / "out", plan, setup)
+    assert given == [TIDY_SECONDS, AGAIN_SECONDS, AGAIN_SECONDS, TIDY_SECONDS]
+    assert Counter(ended(events))[("file.create", "failed")] == 2
 
 
 @pytest.mark.further
@@ -70,7 +88,7 @@ def test_one_that_stops_to_answer_in_a_launch_is_a_hang(
     setup = setup_of()
     asked = list[str]()
 
-    def first_well(engine: Engine, folder: str) -> str | None:
+    def first_well(engine: Engine, folder: str, _seconds: float) -> str | None:
         asked.append(folder)
         return None if len(asked) == 1 else unanswered(engine, folder, seconds=_SOON)
 

@@ -132,6 +132,15 @@ int files_file(int descriptor, const char *name, int flags)
     return openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
 }
 
+int files_refusal(int descriptor, const char *name, int64_t offset)
+{
+    const int file = files_file(descriptor, name, O_WRONLY);
+    const int error = file < 0 || pwrite(file, "", 1, (off_t)offset) < 0 ? errno : 0;
+    if (file >= 0)
+        close(file);
+    return error;
+}
+
 /* Remove what a name in the folder means: a file, or a folder with all that is in it. */
 static void remove_entry(int folder, const char *name)
 {

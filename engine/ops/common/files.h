@@ -38,6 +38,9 @@ void files_describe(const char *folder, const struct files_facts *facts, struct 
 /* Open a file in the folder: a regular one that is new or was made by this test case. -1 and errno. */
 int files_file(int descriptor, const char *name, int flags);
 
+/* Why the file system takes no byte at an offset of such a file, by trying: an errno; 0: it takes one. */
+int files_refusal(int descriptor, const char *name, int64_t offset);
+
 /* Remove all that is in it. */
 void files_clear(int descriptor);
 

@@ -122,6 +122,16 @@ int pieces_open_files(struct pieces *p, int flags, int err)
     return err ? err : met;
 }
 
+/* A library may have kept to itself why nothing was written there. */
+static int ends(const struct pieces *p, const char *name, int64_t at, int64_t before)
+{
+    const int error = files_refusal(p->folder, name, at);
+    return err_say(ERR_WRONG, "offset %lld of %s: the file ends there, before %lld%s%s", (long long)at, name,
+                   (long long)before,
+                   error ? "; no call has said so, but the file system refuses to write there: " : "",
+                   error ? strerror(error) : "");
+}
+
 /* Move all of a piece by POSIX, from another descriptor than the timed one. */
 static int move(const struct pieces *p, int file, const char *name, char *data, int64_t offset, bool writes)
 {
@@ -132,8 +142,7 @@ static int move(const struct pieces *p, int file, const char *name, char *data, 
         if (n < 0 && errno != EINTR)
             return files_failed(writes ? "pwrite" : "pread", name, p->folder_name, errno);
         if (n == 0)
-            return err_say(ERR_WRONG, "offset %lld of %s: the file ends there, before %lld", (long long)at,
-                           name, (long long)offset + (long long)p->piece);
+            return ends(p, name, at, offset + (int64_t)p->piece);
         done += n > 0 ? (size_t)n : 0;
     }
     return 0;

@@ -106,6 +106,10 @@ static const struct transfer_row rows[] = {
      .after = sync_all},
     {"file.pwrite.fdatasync", "write pieces of a file, then fdatasync", "pwrite or fdatasync",
      .piece = write_piece, .after = sync_data},
+    {"file.pwrite.new", "write pieces of a file that was emptied before, so that each takes new room",
+     "pwrite", .empties = true, WRITES(write_piece)},
+    {"file.pwrite.new.fsync", "write pieces of a file that was emptied before, then fsync", "pwrite or fsync",
+     .empties = true, .piece = write_piece, .after = sync_all},
     {"file.pwrite.direct", "write pieces of a file past the page cache, O_DIRECT", "pwrite",
      .flags = O_DIRECT, WRITES(write_piece)},
     {"file.fsync", "fsync of pieces that have been written before", "fsync", .piece = write_piece,
@@ -226,6 +230,18 @@ static int write_before(void *state)
     return told(t);
 }
 
+/* Ranks that share a file all empty it, before any of them writes. */
+static int empty(void *state)
+{
+    const struct transfer *t = state;
+    int err = 0;
+    for (int i = 0; i < t->p.threads && !err; ++i)
+        if (ftruncate(t->p.lanes[i].file, 0) != 0)
+            err = files_failed("ftruncate", t->p.lanes[i].name, t->p.folder_name, errno);
+    const int met = team_barrier(t->p.env->team);
+    return err ? err : met;
+}
+
 static const char *const counters[] = {"from_storage_bytes", NULL};
 
 static void counted(void *state, int64_t *values)
@@ -247,6 +263,8 @@ static int verify(void *state)
         err = err ? err : renewed;
         if (!err && t->row->only_after)
             err = write_before(t);
+        const int emptied = t->row->empties ? empty(t) : 0;
+        err = err ? err : emptied;
         err = err ? err : run(t, 1);
         err = pieces_look(&t->p, err);
     }
@@ -324,6 +342,7 @@ static void op_at(size_t i, struct op *op)
         .row = row,
         .prepare = row->cold         ? drop
                    : row->only_after ? write_before
+                   : row->empties    ? empty
                                      : NULL,
         .counters = row->cold ? counters : NULL,
         .counted = row->cold ? counted : NULL,

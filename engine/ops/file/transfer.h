@@ -18,6 +18,7 @@ struct transfer_row {
     int (*piece)(const struct transfer *t, struct piece_lane *lane, int64_t i);
     int (*after)(const struct transfer *t, struct piece_lane *lane);
     bool only_after; /* the pieces are written before the timed part */
+    bool empties;    /* the file is emptied before each repetition */
 };
 
 struct transfer {

@@ -19,7 +19,8 @@ from steelyard.engines.build import Engine
 from steelyard.records.campaign_file import FILES, CampaignFile, PlannedPoint
 from steelyard.system.process import Done, run
 
-_TIDY_SECONDS = 20.0  # then a file system is said not to answer
+TIDY_SECONDS = 20.0  # then a file system is said not to answer
+AGAIN_SECONDS = 2.0  # the same of one that did not answer before
 _LETTERS = 16  # of the checksum
 
 
@@ -56,7 +57,7 @@ def files_removed(
         remove()
 
 
-def tidy(engine: Engine, folders: Sequence[str], seconds: float = _TIDY_SECONDS) -> tuple[str, ...]:
+def tidy(engine: Engine, folders: Sequence[str], seconds: float = TIDY_SECONDS) -> tuple[str, ...]:
     """Remove what launches have left in the folders; return a sentence for each that stays."""
     notes = []
     for folder in folders:
@@ -72,7 +73,7 @@ def tidy(engine: Engine, folders: Sequence[str], seconds: float = _TIDY_SECONDS)
     return tuple(notes)
 
 
-def unanswered(engine: Engine, folder: str, seconds: float = _TIDY_SECONDS) -> str | None:
+def unanswered(engine: Engine, folder: str, seconds: float = TIDY_SECONDS) -> str | None:
     """Remove what a launch has left in a folder; say why, if its file system does not answer in that time.
 
     A launch there would hang, and its processes may not even be killed, so none should be started.

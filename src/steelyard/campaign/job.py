@@ -14,7 +14,7 @@ from steelyard.base.files import write_whole
 from steelyard.base.secret import masked_settings, masked_words
 from steelyard.campaign.budget import Budget
 from steelyard.campaign.events import Listener
-from steelyard.campaign.files import own_folder, unanswered
+from steelyard.campaign.files import AGAIN_SECONDS, TIDY_SECONDS, own_folder, unanswered
 from steelyard.campaign.hold import Hold
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
 from steelyard.campaign.lock import Lock
@@ -32,12 +32,13 @@ from steelyard.records.schema import SCHEMA, Job
 
 class Lessons(Struct, frozen=True):
     """What earlier launches teach: the points to skip in others, with the reason; how many launches alike
-    never began; those that hung after their last test case.
+    never began; those that hung after their last test case; the folders whose file system did not answer.
     """
 
     spared: dict[int, str]
     deaths: Counter[LaunchGroup]
     unclosed: set[LaunchGroup]
+    silent: set[str]
 
 
 class CampaignJob(Struct, frozen=True):
@@ -99,8 +100,14 @@ def _own_folder(job: CampaignJob) -> str | None:
 
 def unanswered_files(job: CampaignJob, engine: Engine) -> str | None:
     """Say why the files of a launch cannot be reached; None if they can, or if it has none."""
-    own = _own_folder(job)
-    return None if own is None else unanswered(job.setup.engines.get(None, engine), own)
+    own, silent = _own_folder(job), job.lessons.silent
+    if own is None:
+        return None
+    words = unanswered(
+        job.setup.engines.get(None, engine), own, AGAIN_SECONDS if own in silent else TIDY_SECONDS
+    )
+    (silent.discard if words is None else silent.add)(own)
+    return words
 
 
 def engine_command(job: CampaignJob, engine: Engine, launch: LaunchCommand, path: Path) -> list[str]:

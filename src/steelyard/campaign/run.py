@@ -102,7 +102,7 @@ def run_campaign(
     make_folder(folder / "records")
     done = {key: end for key, end in finished(folder).items() if not (retry_failed and is_failure(end))}
     spared = {index: HUNG_BEFORE for (_, index), end in done.items() if hung_by_itself(end.why)}
-    lessons = Lessons(spared, Counter(), set())
+    lessons = Lessons(spared, Counter(), set(), set())
     jobs = plan_jobs(campaign, plan.most_launches, done)
     remaining = sum(len(job.points) for job in jobs)
     budget = budget_of(plan, rounds * remaining)

@@ -1,149 +1,29 @@
-/* mpi.io.write_at, mpi.io.read_all, ...: the calls of MPI-IO that move data. Each is a row. */
+/* mpi.io.write_at, mpi.io.read_all, ...: what the calls of rows.c take, with their data and checks. */
 #include "ops/families.h"
 
 #include "base/err.h"
 #include "comm/compat_mpi.h"
 #include "ops/common/data.h"
-#include "ops/mpi/io/io.h"
+#include "ops/mpi/io/rows.h"
 #include "team/team_mpi.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a call finds the place in the file. */
-enum io_pointer { EXPLICIT, INDIVIDUAL, ANYWHERE, ORDERED };
-
-struct io_row {
-    const char *name, *call, *summary;
-    bool reads;
-    enum io_pointer pointer;
-    bool starts; /* it gives a request */
-    int (*one)(struct io *io, int k);
-};
-
-/* ---- the calls ---- */
-
-#define AT io->p.lanes[0].data + (size_t)k *(size_t)io->bytes
-#define DATA AT, io->bytes, MPI_BYTE
-#define AT_OFFSET io->file, io->offset[k], DATA
-#define HERE io->file, DATA
-#define IGNORED MPI_STATUS_IGNORE
-#define REQUEST &io->requests[k]
-
-#define IO_CALL(name, ...)                                                                                   \
-    static int name(struct io *io, int k)                                                                    \
-    {                                                                                                        \
-        return __VA_ARGS__;                                                                                  \
-    }
-
-/* A split collective: its two calls. */
-#define IO_SPLIT(name, begin, end)                                                                           \
-    static int name(struct io *io, int k)                                                                    \
-    {                                                                                                        \
-        const int rc = begin;                                                                                \
-        return rc == MPI_SUCCESS ? end : rc;                                                                 \
-    }
-
-IO_CALL(write_at, MPI_File_write_at(AT_OFFSET, IGNORED))
-IO_CALL(write_at_all, MPI_File_write_at_all(AT_OFFSET, IGNORED))
-IO_CALL(iwrite_at, MPI_File_iwrite_at(AT_OFFSET, REQUEST))
-IO_CALL(iwrite_at_all, MPI_File_iwrite_at_all(AT_OFFSET, REQUEST))
-IO_SPLIT(write_at_all_begin, MPI_File_write_at_all_begin(AT_OFFSET),
-         MPI_File_write_at_all_end(io->file, AT, IGNORED))
-IO_CALL(write_here, MPI_File_write(HERE, IGNORED))
-IO_CALL(write_all, MPI_File_write_all(HERE, IGNORED))
-IO_CALL(iwrite, MPI_File_iwrite(HERE, REQUEST))
-IO_CALL(iwrite_all, MPI_File_iwrite_all(HERE, REQUEST))
-IO_SPLIT(write_all_begin, MPI_File_write_all_begin(HERE), MPI_File_write_all_end(io->file, AT, IGNORED))
-IO_CALL(write_shared, MPI_File_write_shared(HERE, IGNORED))
-IO_CALL(iwrite_shared, MPI_File_iwrite_shared(HERE, REQUEST))
-IO_CALL(write_ordered, MPI_File_write_ordered(HERE, IGNORED))
-IO_SPLIT(write_ordered_begin, MPI_File_write_ordered_begin(HERE),
-         MPI_File_write_ordered_end(io->file, AT, IGNORED))
-
-IO_CALL(read_at, MPI_File_read_at(AT_OFFSET, IGNORED))
-IO_CALL(read_at_all, MPI_File_read_at_all(AT_OFFSET, IGNORED))
-IO_CALL(iread_at, MPI_File_iread_at(AT_OFFSET, REQUEST))
-IO_CALL(iread_at_all, MPI_File_iread_at_all(AT_OFFSET, REQUEST))
-IO_SPLIT(read_at_all_begin, MPI_File_read_at_all_begin(AT_OFFSET),
-         MPI_File_read_at_all_end(io->file, AT, IGNORED))
-IO_CALL(read_here, MPI_File_read(HERE, IGNORED))
-IO_CALL(read_all, MPI_File_read_all(HERE, IGNORED))
-IO_CALL(iread, MPI_File_iread(HERE, REQUEST))
-IO_CALL(iread_all, MPI_File_iread_all(HERE, REQUEST))
-IO_SPLIT(read_all_begin, MPI_File_read_all_begin(HERE), MPI_File_read_all_end(io->file, AT, IGNORED))
-IO_CALL(read_shared, MPI_File_read_shared(HERE, IGNORED))
-IO_CALL(iread_shared, MPI_File_iread_shared(HERE, REQUEST))
-IO_CALL(read_ordered, MPI_File_read_ordered(HERE, IGNORED))
-IO_SPLIT(read_ordered_begin, MPI_File_read_ordered_begin(HERE),
-         MPI_File_read_ordered_end(io->file, AT, IGNORED))
-
-/* ---- rows ---- */
-
-#define WRITE(function, name, text, ...)                                                                     \
-    {"mpi.io." name, "MPI_File_" name, "MPI_File_" name ": " text, .one = function, __VA_ARGS__}
-#define READ(function, name, text, ...) WRITE(function, name, text, .reads = true, __VA_ARGS__)
-
-static const struct io_row rows[] = {
-    WRITE(write_at, "write_at", "each rank by itself, at explicit offsets", .pointer = EXPLICIT),
-    WRITE(write_at_all, "write_at_all", "all ranks together, at explicit offsets", .pointer = EXPLICIT),
-    WRITE(iwrite_at, "iwrite_at", "each rank by itself, nonblocking, at explicit offsets",
-          .pointer = EXPLICIT, .starts = true),
-    WRITE(iwrite_at_all, "iwrite_at_all", "all ranks together, nonblocking, at explicit offsets",
-          .pointer = EXPLICIT, .starts = true),
-    WRITE(write_at_all_begin, "write_at_all_begin", "and _end: split, at explicit offsets",
-          .pointer = EXPLICIT),
-    WRITE(write_here, "write", "each rank by itself, at its own pointer", .pointer = INDIVIDUAL),
-    WRITE(write_all, "write_all", "all ranks together, at their own pointers", .pointer = INDIVIDUAL),
-    WRITE(iwrite, "iwrite", "each rank by itself, nonblocking, at its own pointer", .pointer = INDIVIDUAL,
-          .starts = true),
-    WRITE(iwrite_all, "iwrite_all", "all ranks together, nonblocking, at their own pointers",
-          .pointer = INDIVIDUAL, .starts = true),
-    WRITE(write_all_begin, "write_all_begin", "and _end: split, at their own pointers",
-          .pointer = INDIVIDUAL),
-    WRITE(write_shared, "write_shared", "each rank by itself, at the pointer that all share",
-          .pointer = ANYWHERE),
-    WRITE(iwrite_shared, "iwrite_shared", "each rank by itself, nonblocking, at the shared pointer",
-          .pointer = ANYWHERE, .starts = true),
-    WRITE(write_ordered, "write_ordered", "all ranks in their order, at the shared pointer",
-          .pointer = ORDERED),
-    WRITE(write_ordered_begin, "write_ordered_begin", "and _end: split, in order, at the shared pointer",
-          .pointer = ORDERED),
-    READ(read_at, "read_at", "each rank by itself, at explicit offsets", .pointer = EXPLICIT),
-    READ(read_at_all, "read_at_all", "all ranks together, at explicit offsets", .pointer = EXPLICIT),
-    READ(iread_at, "iread_at", "each rank by itself, nonblocking, at explicit offsets", .pointer = EXPLICIT,
-         .starts = true),
-    READ(iread_at_all, "iread_at_all", "all ranks together, nonblocking, at explicit offsets",
-         .pointer = EXPLICIT, .starts = true),
-    READ(read_at_all_begin, "read_at_all_begin", "and _end: split, at explicit offsets", .pointer = EXPLICIT),
-    READ(read_here, "read", "each rank by itself, at its own pointer", .pointer = INDIVIDUAL),
-    READ(read_all, "read_all", "all ranks together, at their own pointers", .pointer = INDIVIDUAL),
-    READ(iread, "iread", "each rank by itself, nonblocking, at its own pointer", .pointer = INDIVIDUAL,
-         .starts = true),
-    READ(iread_all, "iread_all", "all ranks together, nonblocking, at their own pointers",
-         .pointer = INDIVIDUAL, .starts = true),
-    READ(read_all_begin, "read_all_begin", "and _end: split, at their own pointers", .pointer = INDIVIDUAL),
-    READ(read_shared, "read_shared", "each rank by itself, at the pointer that all share",
-         .pointer = ANYWHERE),
-    READ(iread_shared, "iread_shared", "each rank by itself, nonblocking, at the shared pointer",
-         .pointer = ANYWHERE, .starts = true),
-    READ(read_ordered, "read_ordered", "all ranks in their order, at the shared pointer", .pointer = ORDERED),
-    READ(read_ordered_begin, "read_ordered_begin", "and _end: split, in order, at the shared pointer",
-         .pointer = ORDERED),
-};
-enum { ROWS = sizeof rows / sizeof rows[0] };
-
 /* ---- parameters ---- */
 
-static const char *const sync_words[] = {"none", "inside", NULL};
+static const char *const sync_words[] = {
+    [IO_NO_SYNC] = "none", [IO_SYNC_INSIDE] = "inside", [IO_SYNC_EACH] = "each", NULL};
 #define ATOMIC_PARAM                                                                                         \
     PARAM_WORDS(                                                                                             \
         "atomic",                                                                                            \
         "on: atomic mode, by MPI_File_set_atomicity; overlapping: the same, and all ranks write the "        \
         "same pieces, of which each call's must be of one rank",                                             \
         pieces_atomic)
-#define SYNC_PARAM PARAM_WORDS("sync", "inside: a repetition ends with MPI_File_sync", sync_words)
+#define SYNC_PARAM                                                                                           \
+    PARAM_WORDS("sync", "inside: a repetition ends with MPI_File_sync; each: so does each of its calls",     \
+                sync_words)
 #define VIEW_PARAM                                                                                           \
     PARAM_WORDS("view",                                                                                      \
                 "offsets: a call for each piece at its offset; type: a call for each, through a view whose " \
@@ -155,7 +35,8 @@ static const struct param placed_params[] = {PIECES_PARAMS, VIEW_PARAM},
                           last_params[] = {ATOMIC_PARAM, SYNC_PARAM, OP_CHECKS_PARAM, BUFFERS_PARAMS};
 
 /* Made by op_at(), with the same result each time. */
-static struct param made[ROWS][PARAMS_MAX + 1];
+static struct param made[IO_ROWS][PARAMS_MAX + 1];
+static struct io_row of_new[IO_WRITES]; /* rows of writes, into an emptied file */
 
 /* ---- the timed part ---- */
 
@@ -173,6 +54,27 @@ static int rewind_shared(void *state)
     return met ? met : team_mpi_err(MPI_File_seek_shared(io->file, 0, MPI_SEEK_SET), "MPI_File_seek_shared");
 }
 
+static int empty(void *state)
+{
+    struct io *io = state;
+    int met = team_barrier(io->p.env->team);
+    const int err = team_mpi_err(MPI_File_set_size(io->file, 0), "MPI_File_set_size");
+    met = met ? met : team_barrier(io->p.env->team);
+    return err ? err : met;
+}
+
+static int empty_and_rewind(void *state)
+{
+    const int err = empty(state), rewound = rewind_shared(state);
+    return err ? err : rewound;
+}
+
+/* What is done before each repetition; NULL: nothing. */
+static int (*preparation(const struct io_row *row))(void *)
+{
+    return row->empties ? shares(row) ? empty_and_rewind : empty : shares(row) ? rewind_shared : NULL;
+}
+
 static int repetition(struct io *io, const struct io_row *row)
 {
     int rc = MPI_SUCCESS;
@@ -181,6 +83,8 @@ static int repetition(struct io *io, const struct io_row *row)
             rc = MPI_File_seek(io->file, io->offset[k], MPI_SEEK_SET);
         if (rc == MPI_SUCCESS)
             rc = row->one(io, k);
+        if (rc == MPI_SUCCESS && io->sync == IO_SYNC_EACH)
+            rc = MPI_File_sync(io->file);
     }
     if (rc == MPI_SUCCESS && row->starts)
         rc = MPI_Waitall(io->calls, io->requests, statuses_ignored());
@@ -203,7 +107,7 @@ static int run(void *state, int64_t reps)
                 sectors_stamp(&lane->sectors, piece, i, io->p.repetition);
         }
         rc = repetition(io, row);
-        if (rc == MPI_SUCCESS && io->syncs)
+        if (rc == MPI_SUCCESS && io->sync == IO_SYNC_INSIDE)
             rc = MPI_File_sync(io->file);
     }
     return team_mpi_err(rc, row->call);
@@ -230,7 +134,8 @@ static int verify(void *state)
         const int renewed = pieces_renew(&io->p), synced = MPI_File_sync(io->file);
         err = err ? err : renewed ? renewed : team_mpi_err(synced, "MPI_File_sync");
         /* Collective calls need all ranks, also one that has failed. */
-        const int ready = shares(io->row) ? rewind_shared(io) : 0;
+        int (*const prepare)(void *) = preparation(io->row);
+        const int ready = prepare ? prepare(io) : 0;
         const int ran = run(io, 1);
         err = err ? err : ready ? ready : ran;
         err = look(io, err);
@@ -254,11 +159,16 @@ static void teardown(void *state)
 
 enum { LEAST_TOLD = 8 };
 
-/* Pieces of which it is told whose they are, in places that ranks can share. */
-static int check_overlap(const struct op_env *env)
+/* Pieces of which it is told whose they are, in places that ranks can share; and a sync has nothing pending. */
+static int check_params(const struct op_env *env)
 {
     const struct io_row *row = env->op->row;
     const double *values = env->params;
+    if (row->starts && (int)param_value(env->op->params, values, "sync", IO_NO_SYNC) == IO_SYNC_EACH)
+        return err_say(ERR_UNSUPPORTED,
+                       "%s starts all its calls before it waits, so nothing can be synced after each; give "
+                       "sync=inside",
+                       row->name);
     if ((int)param_value(env->op->params, values, "atomic", 0) != PIECES_OVERLAPPING)
         return 0;
     if (!row->reads && !shares(row) &&
@@ -282,7 +192,7 @@ static int setup(const struct op_env *env, void **state)
         return err_say(ERR_UNSUPPORTED, "%s needs %d bytes to tell whose they are; give larger --bytes",
                        row->name, LEAST_TOLD);
     }
-    int err = check_overlap(env);
+    int err = check_params(env);
     if (err) {
         free(io);
         return err;
@@ -296,12 +206,18 @@ static int setup(const struct op_env *env, void **state)
     return err;
 }
 
-/* A sync inside costs a write what fsync costs; a read has nothing to sync. */
+/* A sync inside costs a write what fsync costs; a read has nothing to sync. Nothing without MPI syncs after
+ * each piece. */
 static const char *below(const struct op_env *env)
 {
+    static const char *const floors[][2] = {
+        [IO_NO_SYNC] = {"file.pwrite", "file.pwrite.new"},
+        [IO_SYNC_INSIDE] = {"file.pwrite.fsync", "file.pwrite.new.fsync"},
+        [IO_SYNC_EACH] = {NULL, NULL},
+    };
     const struct io_row *row = env->op->row;
-    const bool syncs = param_value(env->op->params, env->params, "sync", 0) > 0;
-    return row->reads ? "file.pread" : syncs ? "file.pwrite.fsync" : "file.pwrite";
+    const int sync = (int)param_value(env->op->params, env->params, "sync", IO_NO_SYNC);
+    return row->reads ? "file.pread" : floors[sync][row->empties];
 }
 
 static void add(struct param *params, const struct param *more, size_t count)
@@ -310,16 +226,34 @@ static void add(struct param *params, const struct param *more, size_t count)
 }
 #define ADD(params, list) add(params, list, sizeof list / sizeof list[0])
 
+/* A write into an emptied file is the write of its row in all else. */
+static const struct io_row *row_at(size_t i)
+{
+    static char names[IO_WRITES][OP_NAME_MAX], summaries[IO_WRITES][160];
+    if (i < IO_ROWS)
+        return &io_rows[i];
+    struct io_row *row = &of_new[i - IO_ROWS];
+    *row = io_rows[i - IO_ROWS];
+    row->empties = true;
+    snprintf(names[i - IO_ROWS], sizeof names[0], "%s.new", row->name);
+    snprintf(summaries[i - IO_ROWS], sizeof summaries[0], "%s, into a file that was emptied before",
+             row->summary);
+    row->name = names[i - IO_ROWS];
+    row->summary = summaries[i - IO_ROWS];
+    return row;
+}
+
 static void op_at(size_t i, struct op *op)
 {
-    const struct io_row *row = &rows[i];
-    memset(made[i], 0, sizeof made[i]);
+    const struct io_row *row = row_at(i);
+    struct param *params = made[i % IO_ROWS];
+    memset(params, 0, sizeof made[0]);
     if (shares(row))
-        ADD(made[i], pointer_params);
+        ADD(params, pointer_params);
     else
-        ADD(made[i], placed_params);
-    ADD(made[i], last_params);
-    ADD(made[i], io_hints);
+        ADD(params, placed_params);
+    ADD(params, last_params);
+    ADD(params, io_hints);
     *op = (struct op){
         .family = "mpi-io",
         .summary = row->summary,
@@ -329,10 +263,10 @@ static void op_at(size_t i, struct op *op)
         .report = OP_SLOWEST,
         .parts = 1,
         .default_bytes = "4Ki..1Mi",
-        .params = made[i],
+        .params = params,
         .missing = IO_MISSING,
         .row = row,
-        .prepare = shares(row) ? rewind_shared : NULL,
+        .prepare = preparation(row),
         .setup = setup,
         .run = run,
         .verify = verify,
@@ -348,4 +282,4 @@ static void op_at(size_t i, struct op *op)
         snprintf(op->base, sizeof op->base, "mpi.io.%s", row->name + strlen("mpi.io.i"));
 }
 
-const struct op_family mpi_io_ops = {.count = ROWS, .op_at = op_at};
+const struct op_family mpi_io_ops = {.count = IO_ROWS + IO_WRITES, .op_at = op_at};

@@ -142,7 +142,7 @@ int io_open(struct io *io, const struct op_env *env, bool reads, int pattern, bo
     io->type = MPI_DATATYPE_NULL;
     io->row = env->op->row;
     io->atomic = param_value(env->op->params, env->params, "atomic", 0) > 0;
-    io->syncs = param_value(env->op->params, env->params, "sync", 0) > 0;
+    io->sync = (enum io_sync)(int)param_value(env->op->params, env->params, "sync", IO_NO_SYNC);
     int err = pieces_open(&io->p, env, reads, pattern, by_rank);
     io->comm = io->p.apart ? MPI_COMM_SELF : team_comm(env->team);
     err = err ? err : make_calls(io, view);

@@ -16,6 +16,9 @@ enum io_view {
 };
 extern const char *const io_view_words[4];
 
+/* When MPI_File_sync is called in the timed part. */
+enum io_sync { IO_NO_SYNC, IO_SYNC_INSIDE, IO_SYNC_EACH };
+
 /* Hints, each a parameter: the words of one that has words begin with "default", which gives none; of a
  * number, 0 gives none. */
 enum { IO_HINTS = 9 };
@@ -31,8 +34,9 @@ struct io {
     MPI_Info info;
     MPI_Datatype type;                             /* of the view; MPI_DATATYPE_NULL: none */
     char path[IO_PATH_MAX], own_path[IO_PATH_MAX]; /* of the file; of one of this rank, to delete */
-    bool atomic, syncs; /* the mode of the file; each repetition ends with MPI_File_sync */
-    struct hint hint;   /* the first that was given */
+    bool atomic;                                   /* the mode of the file */
+    enum io_sync sync;
+    struct hint hint; /* the first that was given */
     char hint_value[HINT_VALUE_MAX];
     struct hint_seen seen;
 

@@ -10,9 +10,12 @@ from collections.abc import Iterator, Mapping
 
 from steelyard.plan.suites.like import Like, Value
 
-_SIZES, _TOLD_SIZES = "1..16Mi", "8..16Mi"  # a piece of less than 8 bytes does not tell whose it is
-_AGGREGATE = "its NON-AGGREGATE mode, --param calls=50 is the other; sizes are each rank's"
-_ONE_RANK = f"a file for each rank, -n 1 as there; {_AGGREGATE}"
+_SIZES, _TOLD_SIZES = "1..1Mi", "8..1Mi"  # a piece of less than 8 bytes does not tell whose it is
+_CALLS_OF_IMB = 50.0  # each behind the one before, in a file that is new where it is written
+_AGGREGATE = (
+    "50 calls of any size, as its NON-AGGREGATE mode; for the other sync=inside; sizes are each rank's"
+)
+_STARTED = "one call at a time, the pure time; sizes are each rank's"
 _THEIRS = "mean over up to 50 calls, of the slowest rank; a size is divided among the ranks"
 # Positioning in IMB's name -> the call that each access has, before _write or _read.
 _CALLS = {
@@ -50,7 +53,7 @@ def imb_io() -> Iterator[Like]:
                 yield _imb(f"{prefix}{access.capitalize()}_{position}", call.format(access), prefix, position)
                 other = f"{call.format(access)}_begin" if prefix == "C_" else f"i{call.format(access)}"
                 name = f"{prefix}I{access.capitalize()}_{position}"
-                yield _imb(name, other, prefix, position, "the pure time; ")
+                yield _imb(name, other, prefix, position, started=True)
     yield Like(
         "Open_Close",
         "mpi.io.open",
@@ -62,10 +65,11 @@ def imb_io() -> Iterator[Like]:
     )
 
 
-def _imb(name: str, call: str, prefix: str, position: str, differs: str = "") -> Like:
-    params: dict[str, Value] = {"calls": 1.0}
+def _imb(name: str, call: str, prefix: str, position: str, *, started: bool = False) -> Like:
+    params: dict[str, Value] = {"calls": 1.0 if started else _CALLS_OF_IMB}
     if "write" in call:
-        params["sync"] = "inside"
+        params["sync"] = "inside" if started else "each"
+        call = f"{call}.new"
     if position == "Priv" or prefix == "S_":
         params["file"] = "own"
     elif position == "Indv":
@@ -73,14 +77,17 @@ def _imb(name: str, call: str, prefix: str, position: str, differs: str = "") ->
     elif position == "Expl":
         params["pattern"] = "strided"
     sizes = _TOLD_SIZES if position == "Shared" else _SIZES
-    said = f"{differs}{_ONE_RANK if prefix == 'S_' else _AGGREGATE}"
+    mode = _STARTED if started else _AGGREGATE
+    said = f"a file for each rank, -n 1 as there; {mode}" if prefix == "S_" else mode
     return Like(name, f"mpi.io.{call}", sizes, params, said, program="IMB-IO", theirs=_THEIRS)
 
 
 def io500() -> Iterator[Like]:
     """Make rows of the phases of IO500 that measure bytes or names, of mdtest's folders, and of b_eff_io."""
     for name, size, params in _IOR:
-        yield Like(f"{name}-write", "file.pwrite.fsync", size, params, f"16 pieces and fsync; {_STONEWALL}")
+        yield Like(
+            f"{name}-write", "file.pwrite.new.fsync", size, params, f"16 pieces and fsync; {_STONEWALL}"
+        )
         yield Like(f"{name}-read", "file.pread.cold", size, params, _COLD)
     for question, op in (("write", "create"), ("stat", "stat"), ("delete", "unlink")):
         yield Like(f"mdtest-easy-{question}", f"file.{op}", None, {"folder": "own"}, _EASY_NAMES)

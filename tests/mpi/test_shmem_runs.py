@@ -69,14 +69,14 @@ def _lines(op: Op, threads: int, most: int) -> Iterator[str]:
         yield f"{ranks} method={method} rule=fixed count=2"
 
 
-def _cases(shmem: Engine, threads: int, most: int) -> list[str]:
+def _cases(shmem: Engine, ranks: int, threads: int, most: int) -> list[str]:
     assert shmem.mpi is not None
     broken = _BROKEN.get(shmem.mpi.family, ())
     ops = [op for op in describe(shmem).ops if op.name.startswith("shmem.") and op.available]
     return [
         line
         for op in ops
-        if threads == 1 or op.max_threads == 0
+        if op.min_ranks <= ranks and (threads == 1 or op.max_threads == 0)
         for line in _lines(op, threads, most)
         if not any(op.name.endswith(name) and word in line for name, word in broken)
     ]
@@ -87,18 +87,18 @@ def _cases(shmem: Engine, threads: int, most: int) -> list[str]:
     [
         (2, 1, 1),
         further(2, 2, 1),
-        *(further(ranks, threads, 99) for ranks in (1, 2, 3, 4, 8) for threads in (1, 2, 4)),
+        further(1, 1, 99),
+        *(further(ranks, threads, 99) for ranks in (2, 3, 4, 8) for threads in (1, 2, 4)),
     ],
 )
 def test_ops_are_right(shmem: Engine, tmp_path: Path, ranks: int, threads: int, most: int) -> None:
-    """All that the library has; prints how many test cases were verified, and why the others were skipped."""
+    """All that the library has, but what it is known to do wrong; prints how much that is."""
     lines = _cases(shmem, ranks, threads, most)
-    assert len(lines) > 30 or (ranks, len(lines)) > (1, 0)
     ends = ends_of(measure(shmem, ranks, threads, lines, tmp_path / "x.jsonl"), len(lines))
-    skipped = Counter(_LATER for end in ends if end.status == "skipped" and _LATER in (end.why or ""))
-    print(f"{ranks} ranks x {threads} threads: {sum(end.verified for end in ends)} verified, {dict(skipped)}")
     known = [end.status != "skipped" or _LATER not in (end.why or "") for end in ends]
-    assert sum(known) > 30
+    verified = sum(bool(end.verified) for end in ends)
+    print(f"{ranks} x {threads}: {verified} verified, {known.count(False)} skipped: {_LATER}")
+    assert sum(known) > (30 if ranks > 1 else 10)
     all_are_right([*compress(lines, known)], [*compress(ends, known)])
 
 

@@ -159,7 +159,8 @@ static void teardown(void *state)
 
 enum { LEAST_TOLD = 8 };
 
-/* Pieces of which it is told whose they are, in places that ranks can share; and a sync has nothing pending. */
+/* Pieces of which it is told whose they are, in places that ranks can share; and a sync has nothing pending.
+ */
 static int check_params(const struct op_env *env)
 {
     const struct io_row *row = env->op->row;

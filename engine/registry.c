@@ -33,6 +33,7 @@ static const struct op_family *const families[] = {
     &npb_ops,
     &app_ops,
     &noise_ops,
+    &cpu_fma_ops,
     &sock_stream_ops,
     &sock_udp_ops,
     &shm_flag_ops,

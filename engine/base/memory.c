@@ -59,17 +59,6 @@ size_t memory_left(const char *root)
     return left;
 }
 
-int64_t memory_resident(void)
-{
-    long long pages = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file && fscanf(file, "%lld %lld", &pages, &resident) != 2)
-        resident = 0;
-    if (file)
-        fclose(file);
-    return resident * sysconf(_SC_PAGESIZE);
-}
-
 int64_t memory_heap(void)
 {
 #if __GLIBC_PREREQ(2, 33)
@@ -79,6 +68,29 @@ int64_t memory_heap(void)
     const struct mallinfo info = mallinfo();
     return (int64_t)(unsigned)info.uordblks + (int64_t)(unsigned)info.hblkhd;
 #endif
+}
+
+/* A number of KiB behind a key of this process' status. */
+static int64_t status_bytes(const char *key)
+{
+    const int64_t kib = kernel_file_number("", "/proc/self/status", key);
+    return kib > 0 ? kib * 1024 : 0;
+}
+
+struct footprint memory_footprint(void)
+{
+    long long pages = 0, resident = 0, shared = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%lld %lld %lld", &pages, &resident, &shared) != 3)
+        resident = shared = 0;
+    if (file)
+        fclose(file);
+    const int64_t page = sysconf(_SC_PAGESIZE);
+    return (struct footprint){.heap = memory_heap(),
+                              .resident = resident * page,
+                              .shared = shared * page,
+                              .locked = status_bytes("VmLck:"),
+                              .pinned = status_bytes("VmPin:")};
 }
 
 int memory_array(size_t count, size_t size, void **array)

@@ -40,11 +40,13 @@ static int use_all(struct first *f, const struct team *team)
     const int64_t uses = (int64_t)param_value(f->op->params, f->params, FIRST_USE, 1);
     int err = 0;
     for (int64_t i = 1; i <= uses && !err; ++i) {
+        f->before = first->from == FIRST_FROM_MAIN ? team->before_init : memory_footprint();
         if (i == uses && first->from == FIRST_FROM_INSTANT)
             wait_for_instant(f);
         f->start_ns = first->from == FIRST_FROM_MAIN ? team->began_ns : system_time_ns(CLOCK_MONOTONIC);
         err = first->use(f);
         f->stop_ns = system_time_ns(CLOCK_MONOTONIC);
+        f->after = memory_footprint();
         if (!err && first->after)
             note(f, first->after(f));
     }
@@ -57,6 +59,8 @@ static void take(struct first *f, const struct team *team)
     if (first->from == FIRST_FROM_INIT) {
         f->start_ns = team->init_begin_ns;
         f->stop_ns = team->init_end_ns;
+        f->before = team->before_init;
+        f->after = team->after_init;
         return;
     }
     const int err = first->ready ? first->ready(f) : 0;

@@ -4,6 +4,7 @@
 #define CORE_FIRST_H
 
 #include "base/err.h"
+#include "base/memory.h"
 #include "base/opt.h"
 
 #include <stdbool.h>
@@ -30,9 +31,10 @@ struct first {
     int rank, size;
     void *own; /* the op's, from `ready` to `done` */
     bool taken;
-    int64_t instant;           /* that it waited for, in steps of CLOCK_REALTIME; 0: it did not wait */
-    int64_t start_ns, stop_ns; /* CLOCK_MONOTONIC */
-    int err;                   /* of a call or a check, and its sentence */
+    int64_t instant;                /* that it waited for, in steps of CLOCK_REALTIME; 0: it did not wait */
+    int64_t start_ns, stop_ns;      /* CLOCK_MONOTONIC */
+    struct footprint before, after; /* of the use that is timed */
+    int err;                        /* of a call or a check, and its sentence */
     char why[ERR_TEXT_MAX];
 };
 

@@ -102,7 +102,7 @@ int phases_columns(const struct phases *p, int64_t columns[PHASE_COLUMNS])
     for (int i = 0; i < p->count; ++i)
         columns[at++] = p->moved[i];
     const int64_t counters[PHASE_COUNTERS] = {p->messages,         p->bytes,  p->collectives,
-                                              p->collective_bytes, p->memory, memory_resident()};
+                                              p->collective_bytes, p->memory, memory_footprint().resident};
     for (int i = 0; i < PHASE_COUNTERS; ++i)
         columns[at++] = counters[i];
     return at;

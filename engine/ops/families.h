@@ -4,7 +4,7 @@
 
 #include "core/op.h"
 
-extern const struct op_family self_ops, noise_ops;
+extern const struct op_family self_ops, noise_ops, cpu_fma_ops;
 extern const struct op_family pthread_thread_ops, pthread_mutex_ops, pthread_lock_ops, pthread_cond_ops,
     pthread_sync_ops, pthread_data_ops, pthread_sched_ops, atomic_ops;
 extern const struct op_family omp_sync_ops, omp_lock_ops, omp_atomic_ops, omp_for_ops, omp_reduction_ops,

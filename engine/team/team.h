@@ -6,7 +6,9 @@
 #ifndef TEAM_TEAM_H
 #define TEAM_TEAM_H
 
+#include "base/memory.h"
 #include <stddef.h>
+
 #include <stdint.h>
 
 struct hosts;
@@ -20,6 +22,9 @@ struct team {
     /* On CLOCK_MONOTONIC, in ns: the begin of main, 0 if the rank is a fork; begin and end of
      * MPI_Init_thread or shmem_init_thread, 0 without a library. */
     int64_t began_ns, init_begin_ns, init_end_ns;
+
+    /* What this process had in memory before and after that call; 0 without a library. */
+    struct footprint before_init, after_init;
 
     int64_t finalize_ns; /* duration of MPI_Finalize, shmem_finalize; known when the team is closed */
 };

@@ -108,11 +108,13 @@ int team_open(struct team *team, const char *thread_level, int ranks, team_early
     struct own *own = calloc(1, sizeof *own);
     if (!own)
         return err_say(ERR_NOMEM, "no memory for the team");
-    *team = (struct team){.own = own, .size = 1, .init_begin_ns = system_time_ns(CLOCK_MONOTONIC)};
+    *team = (struct team){.own = own, .size = 1, .before_init = memory_footprint()};
+    team->init_begin_ns = system_time_ns(CLOCK_MONOTONIC);
     err = tools_open(wanted, &own->tools);
     if (!err)
         err = team_mpi_err(MPI_Init_thread(NULL, NULL, wanted, &own->thread_level), "MPI_Init_thread");
     team->init_end_ns = system_time_ns(CLOCK_MONOTONIC);
+    team->after_init = memory_footprint();
     if (!err)
         err = team_mpi_err(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
                            "MPI_Comm_set_errhandler");

@@ -50,14 +50,18 @@ _LINES = tuple(str(getattr(row, "values", row)[0]) for row in _ROWS)
 
 
 def _end(mpi: Mpi, ranks: int, line: str, out: Path, first: str | None = None) -> tuple[End, int]:
-    """How a launch with this one point ends, and its samples."""
+    """How a launch with this one point ends, and its samples, each with what there is in memory."""
     words = ("--first", f"point=0 {first or line} warm_up=brief")
     for attempt in range(_ATTEMPTS):
         records = measure(engine_of(mpi), ranks, 1, [line], out.with_suffix(f".{attempt}"), words=words)
         (end,) = (record for record in records if isinstance(record, End))
         if _STRADDLED not in (end.why or ""):
             break
-    return end, sum(len(record.start_ns[0]) for record in records if isinstance(record, Obs))
+    samples = [record for record in records if isinstance(record, Obs)]
+    for record in samples:
+        assert all(min(rank) > 0 for rank in record.counts["resident_bytes"])
+        assert all(min(rank) >= 0 for rank in record.counts["pinned_bytes"])
+    return end, sum(len(record.start_ns[0]) for record in samples)
 
 
 @pytest.mark.parametrize(("line", "ranks", "receivers"), _ROWS)

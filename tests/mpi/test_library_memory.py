@@ -33,6 +33,7 @@ _KINDS = (
     "op=mpi.memory.type objects=3",
     further("op=mpi.memory.comm_dup objects=3"),
     further("op=mpi.memory.win_allocate objects=2 bytes=48"),
+    "op=mpi.memory.request objects=3 bytes=7",
     "op=mpi.memory.unexpected objects=3 bytes=7",
     further("op=mpi.memory.unexpected objects=1 bytes=100000"),
 )

@@ -135,7 +135,7 @@ BAD = {
     "[[limit]]\nwhat = 'a'\nop = 'mpi.memory.type'\nbelow = '1e3B'": "'1e3B' is not a size",
     "[[limit]]\nwhat = 'a'\nop = 'x'\nbelow = 2": "limit 1: below: ",
     "[[limit]]\nwhat = 'a'\nop = 'x'\nbelow = '2us'\nbytes = 'much'": "'much' is not a size",
-    "[[limit]]\nwhat = 'a'\nop = 'x'\nbelow = '2us'\nper = 'socket'": "per is for rates of mem.*",
+    "[[limit]]\nwhat = 'a'\nop = 'x'\nbelow = '2us'\nper = 'socket'": "per is for rates of mem.* and cpu.*",
     "[[limit]]\nwhat = 'a'\nop = 'mem.x'\nabove = '2GB/s'\nper = 'rack'": "per is one of rank, socket, host",
     "[[limit]]\nwhat = ''\nop = 'x'\nbelow = '2us'": "what is a name of at most 60 letters",
     "[[limit]]\nwhat = '\\u001b[31m'\nop = 'x'\nbelow = '2us'".replace(

@@ -38,6 +38,7 @@ FAMILIES = (
     Family("pthread", "pthread.", "Pthreads' calls"),
     Family("atomic", "atomic.", "atomic instructions"),
     Family("file", "file.", "files without MPI"),
+    Family("cpu", "cpu.", "arithmetic of a core"),
     Family("memory", "mem.", "STREAM and copies in memory"),
     Family("floor", "shm.,sock.,ofi.,ucx.", "messages without MPI"),
     Family("npb", "npb.", "NAS Parallel Benchmarks"),

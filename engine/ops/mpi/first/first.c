@@ -9,6 +9,7 @@
 #include "ops/families.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct param message_params[] = {
     [FIRST_PEER] = {.name = "peer",
@@ -139,6 +140,29 @@ static int setup(const struct op_env *env, void **state)
     return err;
 }
 
+/* What the use has left in memory on this rank, and what there is in all. */
+static const char *const counters[] = {"heap_grown_bytes",   "resident_grown_bytes",
+                                       "shared_grown_bytes", "locked_grown_bytes",
+                                       "pinned_grown_bytes", "resident_bytes",
+                                       "shared_bytes",       "locked_bytes",
+                                       "pinned_bytes",       NULL};
+
+static void counted(void *state, int64_t *values)
+{
+    const struct first *f = state;
+    const struct footprint *a = &f->before, *b = &f->after;
+    const int64_t of_this[] = {b->heap - a->heap,
+                               b->resident - a->resident,
+                               b->shared - a->shared,
+                               b->locked - a->locked,
+                               b->pinned - a->pinned,
+                               b->resident,
+                               b->shared,
+                               b->locked,
+                               b->pinned};
+    memcpy(values, of_this, sizeof of_this);
+}
+
 static int verify(void *state)
 {
     const struct first *f = state;
@@ -158,6 +182,8 @@ static void op_at(size_t i, struct op *op)
     op->parts = 1;
     op->setup = setup;
     op->verify = verify;
+    op->counters = counters;
+    op->counted = counted;
     op->teardown = teardown;
 }
 

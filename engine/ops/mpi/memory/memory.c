@@ -1,5 +1,5 @@
-/* mpi.memory.*: what the library keeps in memory for each communicator, window, datatype or message that
- * nobody has received yet, on this rank, and what is left when they are freed.
+/* mpi.memory.*: what the library keeps in memory for each communicator, window, datatype, waiting receive or
+ * message that nobody has received yet, on this rank, and what is left when they are freed.
  *
  * A sample makes `objects` of them. Before the next sample they are freed. The process' memory is read when
  * they are there (`counted`) and when they are gone (`prepare`), outside the timed region; the time is that
@@ -7,7 +7,6 @@
 #include "ops/families.h"
 
 #include "base/err.h"
-#include "base/kernel_files.h"
 #include "base/memory.h"
 #include "base/num.h"
 #include "ops/common/data.h"
@@ -15,7 +14,7 @@
 
 #include <stdlib.h>
 
-enum { TAG = 1, KIB = 1024 };
+enum { TAG = 1 };
 
 enum { OBJECTS };
 #define OBJECTS_PARAM(usual)                                                                                 \
@@ -32,10 +31,6 @@ static const struct param many[] = OBJECTS_PARAM(500), few[] = OBJECTS_PARAM(20)
 static const char *const counters[] = {
     "objects", "heap_held_bytes", "resident_held_bytes", "locked_held_bytes", "freed", "heap_left_bytes",
     NULL};
-
-struct footprint {
-    int64_t heap, resident, locked; /* bytes */
-};
 
 struct kept;
 
@@ -59,12 +54,6 @@ struct kept {
     struct footprint base; /* without objects, before this sample */
     int64_t freed, left;
 };
-
-static struct footprint footprint_now(void)
-{
-    const int64_t locked = kernel_file_number("", "/proc/self/status", "VmLck:");
-    return (struct footprint){memory_heap(), memory_resident(), locked > 0 ? locked * KIB : 0};
-}
 
 /* ---- the kinds --------------------------------------------------------------------------------------- */
 
@@ -139,6 +128,33 @@ static int type_look(struct kept *k, int i)
                : err_say(ERR_WRONG, "datatype %d has %d bytes, should have %d", i, size, right);
 }
 
+/* request: a receive that nothing comes to, until it is cancelled. */
+
+enum { NEVER_SENT = 7 }; /* a tag */
+
+static int request_make(struct kept *k, int i)
+{
+    return team_mpi_err(MPI_Irecv(k->data + k->bytes, k->count, MPI_BYTE, k->from, NEVER_SENT, k->comm,
+                                  (MPI_Request *)k->made + i),
+                        "MPI_Irecv");
+}
+
+static int request_unmake(struct kept *k, int i)
+{
+    MPI_Request *request = (MPI_Request *)k->made + i;
+    int err = team_mpi_err(MPI_Cancel(request), "MPI_Cancel");
+    return err ? err : team_mpi_err(MPI_Wait(request, MPI_STATUS_IGNORE), "MPI_Wait");
+}
+
+static int request_look(struct kept *k, int i)
+{
+    int is_done = 0;
+    int err = team_mpi_err(MPI_Request_get_status(((MPI_Request *)k->made)[i], &is_done, MPI_STATUS_IGNORE),
+                           "MPI_Request_get_status");
+    data_arrived(&is_done, 1, k->planted);
+    return err || !is_done ? err : err_say(ERR_WRONG, "receive %d is done, and nothing was sent", i);
+}
+
 /* unexpected: each rank sends to the next, which receives when they are freed. */
 
 static int message_make(struct kept *k, int i)
@@ -202,7 +218,7 @@ static int memory_prepare(void *state)
     struct kept *k = state;
     const int64_t freed = k->there;
     int err = free_all(k);
-    const struct footprint now = footprint_now();
+    const struct footprint now = memory_footprint();
     k->freed = k->has_base ? freed : 0;
     k->left = k->has_base ? now.heap - k->base.heap : 0;
     k->base = now;
@@ -213,7 +229,7 @@ static int memory_prepare(void *state)
 static void memory_counted(void *state, int64_t *values)
 {
     const struct kept *k = state;
-    const struct footprint now = footprint_now();
+    const struct footprint now = memory_footprint();
     values[0] = k->there;
     values[1] = now.heap - k->base.heap;
     values[2] = now.resident - k->base.resident;
@@ -282,6 +298,7 @@ static int memory_setup(const struct op_env *env, void **state)
 static const struct kind comms = {comm_make, comm_unmake, NULL, comm_look, sizeof(MPI_Comm)},
                          windows = {window_make, window_unmake, NULL, window_look, sizeof(MPI_Win)},
                          types = {type_make, type_unmake, NULL, type_look, sizeof(MPI_Datatype)},
+                         requests = {request_make, request_unmake, NULL, request_look, sizeof(MPI_Request)},
                          messages = {message_make, message_unmake, message_settle, message_look,
                                      sizeof(MPI_Request)};
 
@@ -299,6 +316,11 @@ static const struct op rows[] = {
      .summary = "strided datatypes: time to make and commit them, and bytes of each",
      .params = many,
      .row = &types},
+    {.name = "mpi.memory.request",
+     .summary = "receives that wait for a message: time to post them by MPI_Irecv, and bytes of each",
+     .default_bytes = "8",
+     .params = many,
+     .row = &requests},
     {.name = "mpi.memory.unexpected",
      .summary =
          "messages that came and that nobody has received: time until they are there, and bytes of each",

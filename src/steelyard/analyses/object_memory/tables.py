@@ -49,14 +49,14 @@ def _facts(memory: ObjectMemory) -> Facts:
 def _cells(memory: ObjectMemory) -> tuple[str, ...]:
     return (
         NOTHING if memory.bytes is None else format_bytes(memory.bytes),
-        _amount(memory.held.value),
+        memory_words(memory.held.value),
         half_words(memory.held.value, memory.held.low, memory.held.high),
-        NOTHING if memory.resident is None else _amount(memory.resident),
-        NOTHING if memory.left is None else _amount(memory.left.value),
+        NOTHING if memory.resident is None else memory_words(memory.resident),
+        NOTHING if memory.left is None else memory_words(memory.left.value),
         memory.verdict,
     )
 
 
-def _amount(count: float) -> str:
-    """`1.016 KiB`, `-3 B`: never less than a byte."""
+def memory_words(count: float) -> str:
+    """Write `1.016 KiB`, `-3 B`: never less than a byte."""
     return f"{'-' if count <= -0.5 else ''}{format_memory(round(abs(count)))}"

@@ -39,6 +39,7 @@ _LONGEST = 60  # letters of a name, and of what is quoted
 _PARTS = ("rank", "socket", "host")
 _RATES = {"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9, "TB/s": 1e12}
 _OPERATIONS = {"Mop/s": 1.0, "Gop/s": 1e3, "Top/s": 1e6}  # in millions
+_ALONE = ("mem.", "cpu.")  # ops whose ranks work each for itself
 _KEEPING = "mpi.memory."  # ops that count what the library keeps
 _EXAMPLE = 'what = "latency between hosts", op = "mpi.pingpong", bytes = 8, hosts = 2, below = "2us"'
 
@@ -72,8 +73,8 @@ class Limit(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("bytes are a limit of mpi.memory.*: what the library keeps of each object")
         if self.per not in _PARTS:
             raise ValueError(f"per is one of {', '.join(_PARTS)}")
-        if self.per != "rank" and (self.below is not None or not self.op.startswith("mem.")):
-            raise ValueError("per is for rates of mem.*, whose ranks work each for itself")
+        if self.per != "rank" and (self.below is not None or not self.op.startswith(_ALONE)):
+            raise ValueError("per is for rates of mem.* and cpu.*, whose ranks work each for itself")
         try:
             _ = self.value, self.size
         except InputError as error:

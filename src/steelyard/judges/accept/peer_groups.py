@@ -33,7 +33,7 @@ FILES_HOST = "file client"  # a host whose ranks use files of their own
 CONTACT = "first contact"  # a host, by the first message to a rank of it
 BETWEEN = " – "  # the two ends of a link
 # Ops in which each rank works alone, on its core and its memory.
-_ALONE = ("mem.", "self.")
+_ALONE = ("mem.", "cpu.", "self.")
 # Ops in which ranks exchange messages in pairs.
 _PAIRED = ("mpi.pattern.neighbours", "mpi.pattern.bisection")
 _CONTACT = "mpi.first.message"  # the op that sends one to a rank

@@ -9,6 +9,7 @@ from steelyard.results.facets.beyond import Beyond
 from steelyard.results.facets.clock import ClockError, Timer
 from steelyard.results.facets.fairness import Fairness, ThreadTimes
 from steelyard.results.facets.files import Files
+from steelyard.results.facets.footprint import Footprint
 from steelyard.results.facets.inside import Answered, Cores, Inside, LibraryHints
 from steelyard.results.facets.limits import Limits
 from steelyard.results.facets.memory import Memory
@@ -35,6 +36,7 @@ __all__ = [
     "Cores",
     "Fairness",
     "Files",
+    "Footprint",
     "Inside",
     "LibraryHints",
     "Limits",
@@ -75,6 +77,7 @@ FACETS = (
     LibraryHints,
     Files,
     Memory,
+    Footprint,
     Setup,
     Together,
     Timer,

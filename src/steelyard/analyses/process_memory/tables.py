@@ -1,0 +1,61 @@
+"""What a process has in memory after first uses, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.analyses.object_memory.tables import memory_words
+from steelyard.analyses.process_memory.model import ProcessMemory
+from steelyard.render.table import NOTHING, Table, number, plain_lines, words
+from steelyard.rows.labels import Fact, Facts, labels_of, param_facts
+from steelyard.rows.words import half_words
+
+_PREFIX = "mpi.first."
+
+
+def process_memory_tables(memories: Sequence[ProcessMemory]) -> tuple[Table, ...]:
+    """A line for each first use and number of ranks; none without any."""
+    if not memories:
+        return ()
+    labels = labels_of([_facts(memory) for memory in memories])
+    has_locked = any(memory.locked or memory.pinned for memory in memories)
+    return (
+        Table(
+            title="memory of a process",
+            explained=", ".join(
+                ("of the rank that has most, after a first use", "added: by it", *labels.common.values())
+            ),
+            columns=(
+                words("after"),
+                *(axis.column for axis in labels.varying),
+                *(number("added", strong=True), number("±"), number("a peer")),
+                *map(number, ("malloc", "resident", "shared")),
+                *(map(number, ("locked", "pinned")) if has_locked else ()),
+            ),
+            lines=plain_lines(
+                (memory.op.removeprefix(_PREFIX), *labels.cells(i), *_cells(memory, has_locked))
+                for i, memory in enumerate(memories)
+            ),
+            grouped=1,
+        ),
+    )
+
+
+def _facts(memory: ProcessMemory) -> Facts:
+    ranks = str(memory.ranks)
+    return {
+        "mpi": Fact("MPI", memory.mpi or "", memory.mpi or ""),
+        "ranks": Fact("ranks", ranks, f"{ranks} ranks"),
+        **param_facts(memory.params),
+    }
+
+
+def _cells(memory: ProcessMemory, has_locked: bool) -> tuple[str, ...]:
+    amounts = [memory.heap, memory.resident, memory.shared]
+    amounts += [memory.locked, memory.pinned] if has_locked else []
+    return (
+        memory_words(memory.added.value),
+        half_words(memory.added.value, memory.added.low, memory.added.high),
+        NOTHING if memory.peer is None else memory_words(memory.peer.value),
+        *map(memory_words, amounts),
+    )

@@ -19,10 +19,11 @@ from mutations import ROOT, Mutant, is_noticed, mutants, mutants_of, unchanged
 # A source -> the tests that are to notice its changes: of C by the names of their programs.
 _PARTS = {
     "engine/core/stop.c": ("test_stop", "test_run"),
+    "engine/core/warm_up.c": ("test_warm_up",),
     "engine/methods/epoch.c": ("test_epoch", "test_run"),
     "src/steelyard/diagnostics/results/clocks.py": (
-        "tests/unit/test_checks_clocks.py",
-        "tests/unit/test_checks.py",
+        "tests/unit/test_diagnostics_clocks.py",
+        "tests/unit/test_diagnostics.py",
     ),
     "src/steelyard/judges/compare/conditions.py": ("tests/unit/test_compare_conditions.py",),
     "src/steelyard/results/durations.py": ("tests/unit/test_durations.py", "tests/unit/test_results.py"),

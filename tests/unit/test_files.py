@@ -19,6 +19,7 @@ from steelyard.base.files import (
     open_to_append,
     read_regular,
     read_text,
+    real_path,
     write_given,
     write_whole,
 )
@@ -138,6 +139,13 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     assert not (tmp_path / "out").is_symlink()
     assert (tmp_path / "other").read_text() == "other"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "out"]
+
+
+def test_a_link_to_itself_leads_nowhere_else(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "link").symlink_to("there")
+    assert real_path(tmp_path / "loop") == tmp_path.joinpath("loop")
+    assert real_path(tmp_path / "link") == tmp_path / "there"
 
 
 def test_a_link_to_nowhere_creates_nothing_there(tmp_path: Path) -> None:

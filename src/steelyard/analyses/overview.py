@@ -12,6 +12,7 @@ from steelyard.analyses.analysis import Made
 from steelyard.analyses.hosts.tables import seen_tables
 from steelyard.analyses.placement_pairs.model import pictured
 from steelyard.analyses.registry import analysis_tables
+from steelyard.base.files import real_path
 from steelyard.base.plural import counted, counted_range, joined
 from steelyard.base.printable import visible
 from steelyard.base.serial_map import Mapper, serially
@@ -71,7 +72,7 @@ def as_shown(folders: Sequence[F]) -> list[F]:
 
 def folder_names(folders: Sequence[Path]) -> list[str]:
     """Name each path by the part that distinguishes it, in visible letters."""
-    whole = [str(folder.resolve()) for folder in folders]
+    whole = [str(real_path(folder)) for folder in folders]
     short = short_names(set(whole))
     return [visible(short[name]) for name in whole]
 

@@ -33,6 +33,11 @@ _RANDOM_BYTES = 8  # in the name of a file that is about to replace another
 _FOLDER_MODE = 0o775  # less what umask takes: nobody but user and group writes a folder of ours
 
 
+def real_path(path: Path) -> Path:
+    """Find where a path leads; links that lead to themselves lead nowhere else (Path.resolve raises)."""
+    return Path(os.path.realpath(path))
+
+
 def check_regular(path: Path) -> None:
     """Raise InputError if a file is a folder, a device, or a pipe, on which reading would block."""
     try:

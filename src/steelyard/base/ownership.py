@@ -10,7 +10,7 @@ from pathlib import Path
 from stat import S_ISLNK, S_ISVTX, S_IWOTH
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import create
+from steelyard.base.files import create, real_path
 
 _WITHIN = ("records",)  # folders of a results folder
 
@@ -38,7 +38,7 @@ def open_to_all(folder: Path) -> Path | None:
     """Find where every user may replace what leads to a folder, or is in it: that folder or one above; None
     if that is nowhere.
     """
-    real = folder.resolve()
+    real = real_path(folder)
     for path in (real, *real.parents):
         mode = path.stat().st_mode
         if mode & S_IWOTH and not mode & S_ISVTX:

@@ -11,6 +11,7 @@ import msgspec
 import typer
 
 from steelyard.base.errors import InputError
+from steelyard.base.files import real_path
 from steelyard.base.printable import shortened
 from steelyard.campaign.folder import default_folder
 from steelyard.campaign.started import started_by
@@ -138,7 +139,7 @@ def rerun(options: RerunOptions) -> None:
         time_budget=options.time_budget or plan.time_budget,
     )
     out = options.out or default_folder(plan)
-    if out.resolve() == options.folder.resolve():
+    if real_path(out) == real_path(options.folder):
         raise InputError(f"'{out}' holds what is to be measured again; give --out another name")
     ask_to_start(options.folder, started_by(plan), options.yes)
     ended = measure_and_show(with_secrets(plan), out)

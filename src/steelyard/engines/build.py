@@ -23,7 +23,7 @@ import msgspec
 
 from steelyard import __version__
 from steelyard.base.errors import InputError, MeasurementError
-from steelyard.base.files import write_whole
+from steelyard.base.files import real_path, write_whole
 from steelyard.base.private import OWNER_ALONE
 from steelyard.base.still import Tell, telling_still
 from steelyard.engines.asked import Stamp, Variables, ask, stamp_of, variables_of
@@ -111,7 +111,7 @@ def given_engine(path: Path, mpi: Mpi) -> Engine:
         if (path / "bin" / "mpiexec").is_file():
             hint = "; that is an MPI: give --arms mpi=A,B"
         raise InputError(f"'{path}' is no engine, such as what 'steelyard mpi build' prints{hint}")
-    engine = Engine(str(found.resolve()), "mpi", mpi)
+    engine = Engine(str(real_path(found)), "mpi", mpi)
     try:
         ops = describe(engine).ops
     except MeasurementError as error:
@@ -179,7 +179,7 @@ def header_folder() -> Path:
 
 def engine_folder() -> Path:
     """Find the engine's sources: in the checkout, or in the installed package."""
-    package = Path(__file__).resolve().parent.parent
+    package = real_path(Path(__file__)).parent.parent
     for folder in (package.parent.parent / "engine", package / "_engine"):
         if (folder / "build.json").is_file():
             return folder
@@ -368,4 +368,4 @@ def _libraries(words: Sequence[str]) -> list[Path]:
     folders += [match[1] for word in words if (match := re.match(r"(?:-Wl,)?(/.*)", word))]  # of -rpath
     names = [f"lib{word[2:]}.so" for word in words if re.match(r"-l(.*mpi|.*shmem|sma|simgrid)", word)]
     paths = (Path(folder, name) for folder in dict.fromkeys(folders) for name in names)
-    return sorted({path.resolve() for path in paths if path.is_file()})
+    return sorted({real_path(path) for path in paths if path.is_file()})

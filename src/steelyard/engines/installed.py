@@ -7,7 +7,9 @@ import re
 import sysconfig
 from pathlib import Path
 
-_PACKAGE = Path(__file__).resolve().parent.parent
+from steelyard.base.files import real_path
+
+_PACKAGE = real_path(Path(__file__)).parent.parent
 _BELOW_PREFIX = re.compile(r"lib(32|64)?|py(thon|py)[\w.]*|(site|dist)-packages")  # between it and packages
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from steelyard.base.files import real_path
 from steelyard.base.printable import visible
 from steelyard.base.units import format_bytes
 from steelyard.export.exported import Export, ExportedFolder
@@ -22,7 +23,7 @@ def markdown_tables(what: Export) -> bytes:
 
 
 def _folder(folder: ExportedFolder) -> Iterator[str]:
-    yield f"## {markdown_text(visible(folder.folder.resolve().name))}\n"
+    yield f"## {markdown_text(visible(real_path(folder.folder).name))}\n"
     measured = [row for row in folder.rows if row.status != "skipped"]
     for op in dict.fromkeys(row.op for row in measured):
         yield table_markdown(_table(op, [row for row in measured if row.op == op]))

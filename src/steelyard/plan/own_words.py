@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from steelyard.base.errors import InputError
+from steelyard.base.files import real_path
 from steelyard.base.printable import visible
 
 _WORD = re.compile(r"(?P<path>.*\.so(?:\.[0-9]+)*)(?::(?P<pattern>[^:/]*))?", re.DOTALL)
@@ -29,7 +30,7 @@ def absolute(word: str, folder: Path) -> str:
     parts = parts_of(word)
     if parts is None:
         return word
-    path = (folder / Path(parts[0]).expanduser()).resolve()
+    path = real_path(folder / Path(parts[0]).expanduser())
     if not path.is_file():
         raise InputError(f"there is no library of ops '{visible(parts[0])}'; compile it, or correct its path")
     if ":" in str(path) or "," in str(path):

@@ -13,6 +13,7 @@ from msgspec import Struct, structs
 
 from steelyard.base.engine_kinds import KINDS
 from steelyard.base.errors import InputError, naming
+from steelyard.base.files import real_path
 from steelyard.base.printable import shortened
 from steelyard.base.product import MOST_LAUNCHES
 from steelyard.base.toml_file import read_toml
@@ -196,7 +197,7 @@ def read_plan(path: Path, within: tuple[Path, ...] = ()) -> Plan:
         raise InputError(f"the plan {where}: {sentence}") from None
     own = (msgspec.structs.replace(one, ops=own_words(one.ops, path.parent)) for one in plan.measure)
     plan = msgspec.structs.replace(plan, measure=tuple(own))
-    plan = _with_included(plan, path, (*within, path.resolve()))
+    plan = _with_included(plan, path, (*within, real_path(path)))
     if isinstance(plan.arrivals, str):
         return msgspec.structs.replace(plan, arrivals=read_arrivals(path.parent / plan.arrivals))
     return plan
@@ -212,7 +213,7 @@ def _with_included(plan: Plan, path: Path, within: tuple[Path, ...]) -> Plan:
                 f"the plan {path} includes '{name}', which is neither a plan that ships nor a file that ends "
                 f"in .toml{nearest(name, shipped_plans())}"
             )
-        if other.resolve() in within:
+        if real_path(other) in within:
             raise InputError(f"the plan {path} includes '{name}', which includes it; leave one of them out")
         measures += read_plan(other, within).measure
     return msgspec.structs.replace(plan, measure=(*measures, *plan.measure), include=())

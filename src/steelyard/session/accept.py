@@ -6,6 +6,7 @@ from pathlib import Path
 
 from steelyard.analyses.overview import ReadFolder, read_rows
 from steelyard.base.errors import InputError
+from steelyard.base.files import real_path
 from steelyard.base.printable import visible
 from steelyard.judges.accept import Acceptance, Weighed, accept, read_limits
 from steelyard.records.results_folder import check_results_folder
@@ -25,7 +26,7 @@ def accept_folder(folder: Path, reference: Path | None = None, limits: Path | No
 
 def check_reference(folder: Path | None, reference: Path | None) -> None:
     """Raise InputError for a folder that would be its own reference."""
-    if folder and reference and folder.resolve() == reference.resolve():
+    if folder and reference and real_path(folder) == real_path(reference):
         raise InputError(f"'{folder}' would be its own reference; give another folder")
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from steelyard.base.errors import InputError
+from steelyard.base.files import real_path
 from steelyard.base.printable import visible
 from steelyard.judges.compare.answer import Question
 from steelyard.judges.compare.arms import Rivals, against, folder_factor, rivals_by, rivals_of
@@ -52,7 +53,7 @@ def compare_folders(
 
 
 def _of_several(folders: Sequence[Path], quantile: float | None, despite: Sequence[str]) -> Rivals:
-    if len({folder.resolve() for folder in folders}) < len(folders):
+    if len({real_path(folder) for folder in folders}) < len(folders):
         raise InputError(f"'{folders[0]}' would be compared with itself; give another folder")
     each = {visible(str(folder)): rows_at(load(folder), quantile) for folder in folders}
     return replace(rivals_of(each, despite), folders=tuple(folders))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from steelyard.base.errors import InputError
+from steelyard.base.files import real_path
 from steelyard.base.secret import MASK
 from steelyard.engines.cache import own_key
 from steelyard.judges.history.digest import seen_night
@@ -31,13 +32,13 @@ def pool_nights(
     `since` names a night, or a day, before which nights are left out; `any_host` pools those of hosts of
     other names. Raises InputError.
     """
-    folders = {path.resolve(): path for path in folders_in(history)}
+    folders = {real_path(path): path for path in folders_in(history)}
     nights: dict[Path, Night] = {}
     unread: list[tuple[str, str]] = []
     saves: list[Callable[[], None]] = []
     key = own_key()
     for real, folder in folders.items():
-        if tonight is not None and real == tonight.resolve():
+        if tonight is not None and real == real_path(tonight):
             continue
         try:
             nights[real], save = seen_night(folder, key, quantile)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.analyses.overview import ReadFolder, as_shown, overview_text, read_rows
 from steelyard.base.diagnostic import Diagnostic
+from steelyard.base.files import real_path
 from steelyard.base.plural import counted
 from steelyard.base.printable import visible
 from steelyard.diagnostics.results import diagnostics_of
@@ -122,5 +123,5 @@ def check_folders(folders: Sequence[Path]) -> None:
 
     for number, folder in enumerate(folders):
         check_results_folder(folder)
-        if folder.resolve() in [other.resolve() for other in folders[:number]]:
+        if real_path(folder) in [real_path(other) for other in folders[:number]]:
             raise InputError(f"'{visible(str(folder))}' is given twice; give each folder once")

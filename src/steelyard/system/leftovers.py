@@ -24,7 +24,7 @@ from stat import S_ISVTX, S_IWGRP, S_IWOTH
 
 from msgspec import Struct
 
-from steelyard.base.files import is_open_nowhere, read_text
+from steelyard.base.files import is_open_nowhere, read_text, real_path
 from steelyard.system.marks import process_state
 
 _SHARED, _TEMPORARY = Path("/dev/shm"), Path("/tmp")  # noqa: S108 (where the libraries put them)
@@ -153,7 +153,7 @@ def _identified(path: Path) -> LeftFile | None:
 
 def _places() -> set[Path]:
     """List the folders where libraries put such files, by their real names, which the kernel tells."""
-    return {place.resolve() for place in (_SHARED, _TEMPORARY, Path(tempfile.gettempdir()))}
+    return {real_path(place) for place in (_SHARED, _TEMPORARY, Path(tempfile.gettempdir()))}
 
 
 def _there_now(places: Iterable[Path]) -> Iterator[LeftFile]:

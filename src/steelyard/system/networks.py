@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from steelyard.base.files import read_number, read_text
+from steelyard.base.files import read_number, read_text, real_path
 
 _LOOPBACK = "lo"
 _CLASSES = ("net", "infiniband")  # folders of /sys/class
@@ -45,7 +45,7 @@ def _listed(folder: Path) -> list[Path]:
 
 def _read(kind: str, folder: Path) -> Network:
     driver = folder / "device/driver"
-    name = driver.resolve().name if driver.exists() else ""
+    name = real_path(driver).name if driver.exists() else ""
     if kind == "infiniband":
         port = folder / "ports/1"
         state = read_text(port / "state").partition(":")[2].strip().lower()  # "4: ACTIVE"

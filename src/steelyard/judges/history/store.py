@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
+from steelyard.base.files import real_path
 from steelyard.base.printable import visible
 from steelyard.judges.compare.verdicts import launches_without_time
 from steelyard.judges.history.settings import KnownSettings, settings_of
@@ -74,7 +75,7 @@ def folders_in(stores: Sequence[Path]) -> tuple[Path, ...]:
         )
         if not inside:
             raise InputError(f"'{store}' holds no results; give results folders, or a folder of them")
-        found |= {path.resolve(): path for path in inside}
+        found |= {real_path(path): path for path in inside}
     return tuple(found.values())
 
 

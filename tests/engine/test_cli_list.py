@@ -140,6 +140,15 @@ def test_list_gives_a_name_wider_than_its_column_a_line_of_its_own(
     assert len(starts) == 1, starts
 
 
+@pytest.mark.parametrize(
+    ("title", "has"), [("methods", "epoch"), ("rules", "median"), ("plans", "quick"), ("ops", "mpi.bcast")]
+)
+def test_each_kind_of_thing_is_listed_by_its_title(steelyard: Steelyard, title: str, has: str) -> None:
+    said = steelyard("list", title)
+    assert re.search(rf"^  {re.escape(has)}\b", said.out, re.MULTILINE)
+    assert said.code == 0
+
+
 def test_list_of_a_method_says_its_parameters(steelyard: Steelyard) -> None:
     said = steelyard("list", "median").out
     assert said.startswith("median: ")

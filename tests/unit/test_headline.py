@@ -296,6 +296,17 @@ def test_folders_are_named() -> None:
     )
 
 
+def test_no_setting_is_told_of_times_that_are_uncertain() -> None:
+    """Two launches that a busy machine threw apart made the library's choice 13800 times as long."""
+    free, set_ = ({"OMPI_MCA_coll_tuned_bcast_algorithm": word} for word in ("-", "binomial"))
+    rows = [
+        row("mpi.bcast", 3.75e6, 9.0, 2, bytes=8, sized=True, env=free),
+        row("mpi.bcast", 273.0, 0.06, 2, bytes=8, sized=True, env=set_, point=1),
+    ]
+    (line,) = [line for line in said(rows).splitlines() if "setting" in line]
+    assert line.endswith("too few launches to tell which setting is the fastest in 1 test case.")
+
+
 @pytest.mark.parametrize(
     ("count", "told"),
     [

@@ -193,7 +193,9 @@ def _chosen(
     for pattern in patterns:
         found = select_own(pattern, catalogue.ops, catalogue.refused) or []
         found = found or [name for name in names if name == pattern]
-        found = found or [op.name for op in catalogue.ops.values() if op.family == pattern]
+        found = found or [op.name for op in catalogue.ops.values() if pattern in (op.family, "ops")]
+        titled = [rows for title, rows in catalogue.tables.items() if pattern in (title, title.split()[-1])]
+        found = found or [entry.name for rows in titled for entry in rows]
         found = found or [name for name in names if fnmatchcase(name, pattern) or pattern in name]
         found = found or [row.op for row in (known_as(pattern),) if row is not None]
         if not found and not _theirs([pattern]):

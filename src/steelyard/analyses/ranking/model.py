@@ -16,7 +16,8 @@ from steelyard.analyses.bests import Best, leaders_of
 from steelyard.analyses.rma_support.model import is_one_sided
 from steelyard.records.fields import Params
 from steelyard.results.facets import Rate
-from steelyard.results.row import Row
+from steelyard.results.row import Row, half_of
+from steelyard.rows.row_words import NOISY
 
 ORIGIN, TARGET = "origin", "target"
 # With these words of `complete`, a call may still be under way at the target.
@@ -46,6 +47,12 @@ class Way(Struct, frozen=True, kw_only=True):
     time: float
     low: float | None
     high: float | None
+
+    @property
+    def is_sure(self) -> bool:
+        """Is its interval narrow enough for a ratio to be told?"""
+        half = half_of(self.time, self.low, self.high)
+        return half is not None and half <= NOISY
 
 
 class Ranking(Struct, frozen=True, kw_only=True):

@@ -57,10 +57,11 @@ def setting_tables(rankings: Sequence[Ranking]) -> tuple[Table, ...]:
 
 
 def _unset_words(ranking: Ranking) -> str:
-    """Give the time of the library's own choice over the fastest, if it was measured."""
+    """Give the time of the library's own choice over the fastest, if both are known well enough."""
     told = {name for name, values in _values_of(ranking.ways).items() if len(values) > 1}
     unset = [way for way in ranking.ways if all(way.options.get(name) == UNSET for name in told)]
-    return f"{unset[0].time / ranking.ways[0].time:.2f}x" if unset else NOTHING
+    is_told = bool(unset) and unset[0].is_sure and ranking.ways[0].is_sure
+    return f"{unset[0].time / ranking.ways[0].time:.2f}x" if is_told else NOTHING
 
 
 def _values_of(ways: Sequence[Way]) -> dict[str, set[object]]:

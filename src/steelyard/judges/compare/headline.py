@@ -192,9 +192,12 @@ def _setting_sentences(made: Made) -> Iterator[str]:
 
 def _so_far(found: Sequence[tuple[Ranking, Way]]) -> str:
     """`; so far the library's own choice took up to 67 times as long, in mpi.reduce 64 KiB`; nothing if ways
-    are near each other.
+    are near each other, or their times are too uncertain.
     """
-    one, own = max(found, key=lambda pair: pair[1].time / pair[0].ways[0].time)
+    sure = [(one, own) for one, own in found if own.is_sure and one.ways[0].is_sure]
+    if not sure:
+        return ""
+    one, own = max(sure, key=lambda pair: pair[1].time / pair[0].ways[0].time)
     factor = own.time / one.ways[0].time
     if factor < 1 + NOISY:
         return ""

@@ -10,6 +10,8 @@ from campaigns import ended, plan_of, run_plan, setup_of
 from further import further
 from points import describe, engine_of, measure
 from preloaded import build_preloaded
+from steelyard.analyses.job_start.model import start_times
+from steelyard.analyses.process_memory.model import process_memories
 from steelyard.engines.mpi import Mpi
 from steelyard.judges.accept import Weighed, accept
 from steelyard.records.read import read_folder
@@ -136,6 +138,11 @@ def test_a_lazy_connection_is_found(tmp_path: Path, one_mpi: Mpi, monkeypatch: p
     first, second = took["mpi.first.message 1"], took["mpi.first.message 2"]
     assert len(first) == len(second) == 1
     assert first[0] > _LATE_NS > second[0]
+    rows = rows_of(load(folder))
+    (start,) = start_times(rows)  # both uses have launches like this
+    assert start.launcher is not None
+    assert min(start.init.value, start.finalize or 0.0, start.main_to_init or 0.0) > 0
+    assert [one.op for one in process_memories(rows)] == ["mpi.first.message"] * 2
 
 
 def _spans(record: Obs) -> list[tuple[int, int]]:

@@ -57,6 +57,7 @@ class PointLaunch(Struct, frozen=True):
     transport: Transport | None = None  # what carried the messages, if a library chose it
     files: FileSystem | None = None  # what an op's files are on
     where: tuple[StuckRank, ...] = ()  # the places of its ranks when it hung
+    finalize_ns: int | None = None  # MPI_Finalize, of the slowest rank that tells
     ending: str | None = None  # what went wrong in the launch after its last test case
 
     @property
@@ -96,6 +97,9 @@ def load(folder: Path, mapped: Mapper = serially, *, may_be_lost: bool = False) 
     if read.lost and not (read.files or may_be_lost):
         raise InputError(read.lost[0])
     endings = {file.path.name: watch.ending for file in read.files for watch in file.watches if watch.ending}
+    finalized = {
+        file.path.name: max(close.finalize_ns for close in file.closes) for file in read.files if file.closes
+    }
     best: dict[tuple[int, int], _Found] = {}
     for one in found:
         kept = best.setdefault((one.point, one.cell.launch), one)
@@ -106,7 +110,8 @@ def load(folder: Path, mapped: Mapper = serially, *, may_be_lost: bool = False) 
     cells: dict[int, list[_Found]] = {index: [] for index in plans}
     for index, launch in sorted(best):
         one = best[index, launch]
-        cells[index].append(replace(one, cell=replace(one.cell, ending=endings.get(one.file))))
+        ended = {"ending": endings.get(one.file), "finalize_ns": finalized.get(one.file)}
+        cells[index].append(replace(one, cell=replace(one.cell, **ended)))
     points = tuple(
         PointLaunches(plan, _alike(cells[index], planned.get(index))) for index, plan in plans.items()
     )

@@ -11,6 +11,7 @@ from steelyard.results.facets.fairness import Fairness, ThreadTimes
 from steelyard.results.facets.files import Files
 from steelyard.results.facets.footprint import Footprint
 from steelyard.results.facets.inside import Answered, Cores, Inside, LibraryHints
+from steelyard.results.facets.job_start import JobStart
 from steelyard.results.facets.limits import Limits
 from steelyard.results.facets.memory import Memory
 from steelyard.results.facets.messages import Messages, Progress
@@ -38,6 +39,7 @@ __all__ = [
     "Files",
     "Footprint",
     "Inside",
+    "JobStart",
     "LibraryHints",
     "Limits",
     "Memory",
@@ -78,6 +80,7 @@ FACETS = (
     Files,
     Memory,
     Footprint,
+    JobStart,
     Setup,
     Together,
     Timer,

@@ -1,0 +1,1 @@
+"""What the start and the end of a job take, by launcher and ranks."""

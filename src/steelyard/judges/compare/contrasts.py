@@ -68,8 +68,7 @@ def _modes(first: FloatArray, second: FloatArray, is_apart: bool) -> tuple[int, 
     For arms that are apart, only modes inside one of them count. Otherwise the gap between two arms would
     look like one between modes.
     """
-    own = max(modes_of(one, GAPS[-1]) for one in (first, second))
-    if is_apart and own < 2:
-        return 1, False
-    both = np.concatenate((first, second))
+    arms, both = (first, second), np.concatenate((first, second))
+    if is_apart and max(modes_of(one, GAPS[-1]) for one in arms) < 2:
+        return 1, any(len(mode_parts(one, GAPS[-1])) > 1 for one in arms)
     return modes_of(both, GAPS[-1]), len(mode_parts(both, GAPS[-1])) > 1

@@ -109,7 +109,7 @@ def find_changes(values: FloatArray, *, false_alarm: float = 0.01, seed: int = 0
         before = len(found)
         tried = [one for one in pieces if one.fresh.size >= 2 * LEAST_SIDE]
         pieces = [one for one in pieces if one.fresh.size < 2 * LEAST_SIDE]
-        for piece, p in zip(tried, _adjusted(tried, values.shape[0], rng), strict=True):
+        for piece, p in zip(tried, _adjusted(tried, values.shape[0], rng).tolist(), strict=True):
             if p <= false_alarm / 2**turn:
                 cut = int(piece.nights[-piece.fresh.size :][_best_cut(_clipped(piece.fresh))[0]])
                 found[piece.column, cut] = p

@@ -1,12 +1,13 @@
 """What looks at a campaign that grows cost, and whether what is said of launches to come is true.
 
-    .venv/bin/python benchmarks/precision.py rows|alarms|advice [--rounds 400]
+    .venv/bin/python benchmarks/precision.py rows|folders|alarms|advice [--rounds 400]
 
 Prints tables as Markdown, of simulated launches.
 
 rows: launches are added until the ± of a row is narrow enough (`stats.looks.looks_until`). An entry is how
 often the interval that is printed then holds the truth, in %, and how many launches it took in the mean.
 Beside the looks that are in use stand others: each launch, and a share of 5 % for each look.
+folders: the same for each of 20 test cases of a folder, whose launches show together how alike they are.
 alarms: comparisons of equals that are looked at up to 17 times, in % of campaigns with any alarm.
 advice: how often a comparison that cannot tell decides with as many launches as it asks for.
 """
@@ -27,12 +28,14 @@ from scipy.stats import norm
 from steelyard.judges.compare.answer import CANNOT_TELL, Answer, Question
 from steelyard.judges.compare.contrasts import answers_of
 from steelyard.stats import Estimate, launch_interval
+from steelyard.stats.alike import common_likeness
 from steelyard.stats.looks import compare_looks, looks_until
 from steelyard.stats.paired_permutation import compare_arms
 
 SCATTER = 0.03  # of launches
 MOST = 137  # launches, the twelfth look
 ASKED = (0.04, 0.03, 0.02, 0.015, 0.01)
+TOGETHER = 20  # test cases of a folder
 SLOW = 0.3  # share of the slow mode
 MODE = 2.0  # times as slow
 MOST_PAIRS = 4000  # that advice is followed to
@@ -136,6 +139,44 @@ def row_tables(rounds: int, seed: int) -> Iterator[str]:
         yield table([name, *(f"±{100 * asked:g} %" for asked in ASKED)], rows)
 
 
+def stopped_together(folder: Floats, asked: float) -> list[tuple[Estimate, int]]:
+    """Look at the test cases of a folder, (P, launches), until each is narrow enough: then it drops out.
+
+    As in `show`, each takes from all how alike launches are.
+    """
+    found: dict[int, tuple[Estimate, int]] = {}
+    for count in looks_until(folder.shape[1]):
+        alike_by = common_likeness(
+            own[: found[k][1] if k in found else count] for k, own in enumerate(folder)
+        )
+        for k in set(range(len(folder))) - set(found):
+            said = launch_interval(folder[k, :count].tolist(), alike=alike_by)
+            wide = max(said.high - said.value, said.value - said.low) > asked * said.value
+            if not wide or count == folder.shape[1]:
+                found[k] = said, count
+    return [found[k] for k in range(len(folder))]
+
+
+def folder_tables(rounds: int, seed: int) -> Iterator[str]:
+    """Stopping in folders of `TOGETHER` test cases; a round is a folder."""
+    rows = []
+    for words, world in WORLDS.items():
+        if world.group is not None:
+            continue
+        cells = [words]
+        for asked in ASKED:
+            rng = np.random.default_rng([seed, round(1e4 * asked), TOGETHER])
+            said = [
+                one
+                for _ in range(rounds)
+                for one in stopped_together(np.array([world.draw(rng, MOST) for _ in range(TOGETHER)]), asked)
+            ]
+            held = [found.low <= world.median <= found.high for found, _ in said]
+            cells.append(f"{100 * np.mean(held):.1f} in {np.mean([count for _, count in said]):.0f}")
+        rows.append(cells)
+    yield table([f"{TOGETHER} test cases of a folder", *(f"±{100 * asked:g} %" for asked in ASKED)], rows)
+
+
 def alarm_tables(rounds: int, first_seed: int) -> Iterator[str]:
     """Equals that are looked at from 8 to 40 pairs, at every second, and at those in use."""
     rows = []
@@ -220,7 +261,7 @@ def advice_tables(rounds: int, first_seed: int) -> Iterator[str]:
     yield table(["scatter", "test cases", *(f"+{100 * truth:g} %" for truth in truths)], rows)
 
 
-KINDS = {"rows": row_tables, "alarms": alarm_tables, "advice": advice_tables}
+KINDS = {"rows": row_tables, "folders": folder_tables, "alarms": alarm_tables, "advice": advice_tables}
 
 
 def main() -> None:

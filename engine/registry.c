@@ -59,6 +59,7 @@ static const struct op_family *const families[] = {
     &mpi_coll_ops,
     &mpi_nbr_ops,
     &mpi_reduce_local_ops,
+    &mpi_coll_other_ops,
     &mpi_mock_ops,
     &mpi_pattern_ops,
     &mpi_victim_ops,

@@ -42,6 +42,45 @@ static inline int *unweighted(void)
 #define MPI_Recv_c(...) STEELYARD_NO_MPI4
 #define MPI_Isend_c(...) STEELYARD_NO_MPI4
 #define MPI_Irecv_c(...) STEELYARD_NO_MPI4
+#define MPI_Bcast_c(...) STEELYARD_NO_MPI4
+#define MPI_Allreduce_c(...) STEELYARD_NO_MPI4
+#define MPI_Allgather_c(...) STEELYARD_NO_MPI4
+#define MPI_Alltoall_c(...) STEELYARD_NO_MPI4
+#define MPI_Put_c(...) STEELYARD_NO_MPI4
+#endif
+
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+#define STATUS_ALL_MISSING NULL
+#else
+#define STATUS_ALL_MISSING                                                                                   \
+    "MPI_Request_get_status_all needs MPI 4.1, which the MPI that this engine was built with does not have"
+#define MPI_Request_get_status_all(...) MPI_ERR_OTHER
+#endif
+
+/* Numbers of 16 bits are extensions of MPICH: IEEE's half, and the upper half of a float. */
+#ifdef MPIX_C_FLOAT16
+#define COMPAT_FLOAT16 MPIX_C_FLOAT16
+#else
+#define COMPAT_FLOAT16 MPI_DATATYPE_NULL
+#endif
+#ifdef MPIX_BFLOAT16
+#define COMPAT_BFLOAT16 MPIX_BFLOAT16
+#else
+#define COMPAT_BFLOAT16 MPI_DATATYPE_NULL
+#endif
+
+/* SimGrid takes each argument for a right one. */
+#ifdef SMPI_H
+#define ERRORS_MISSING "what bad calls return was not tried in SimGrid"
+#else
+#define ERRORS_MISSING NULL
+#endif
+
+/* SimGrid declares what makes two groups talk. */
+#ifdef SMPI_H
+#define INTER_MISSING "communicators of two groups were not tried in SimGrid"
+#else
+#define INTER_MISSING NULL
 #endif
 
 /* SimGrid declares the neighbourhood collectives, but ends the simulation if one is called. */

@@ -103,6 +103,7 @@ struct op_env {
     int lane; /* the index, if several threads do an op at once (ops/mpi/threads/threads.c); else 0 */
     const double *params;        /* a value for each row of op->params */
     bool by_turns;               /* the method times single messages, by `turn` */
+    bool one_way;                /* and they all go one way */
     bool planted;                /* for tests: `verify` corrupts what this rank received before it checks */
     struct buffers *buffers;     /* memory for buffers (base/buffers.h): setup takes it here, the engine frees
                                     it */

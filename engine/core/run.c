@@ -57,8 +57,7 @@ static int plan_chunk(struct run *r, int64_t *count)
         r->stop = r->point->rule->done(&r->series, r->point->rule_params);
         double most = CHUNK_NS / r->obs_ns;
         double look = (double)r->series.next_look - (double)r->series.count;
-        most = look >= 1 && look < most ? look : most;
-        most = most > CHUNK_MOST ? CHUNK_MOST : most;
+        most = fmin(look >= 1 && look < most ? look : most, CHUNK_MOST);
         double block = (double)r->point->method->block;
         block = block * r->obs_ns > BLOCK_NS ? fmax(1, BLOCK_NS / r->obs_ns) : block;
         most = block > 0 ? (look >= 1 && look < block ? look : block) : most;
@@ -340,6 +339,7 @@ static void open_run(struct run *r, const struct point *p, const struct team *te
                              .threads = p->threads,
                              .params = p->op_params,
                              .by_turns = p->method->messages,
+                             .one_way = p->method->streams,
                              .planted = team->rank == p->plant,
                              .phases = p->op->phases ? &r->phases : NULL,
                              .buffers = &r->buffers,

@@ -18,12 +18,13 @@ from steelyard.records.schema import End, Obs, Point, Record
 # Ops of two ranks in which not both receive data.
 _RECEIVERS: dict[tuple[str, ...], tuple[int, ...]] = {
     ("mpi.overlap.isend",): (0, 1),  # and not as send
-    ("barrier", "wtime", "session_empty"): (),
+    ("barrier", "mpi.inter.barrier", "wtime", "session_empty"): (),
     ("bcast", "bandwidth", "bandwidth_c", "message_rate", "pattern.fan_out", "send", "part.send", "exscan"): (
         1,
     ),
     ("reduce", "gather", "gatherv", "recv", "pattern.fan_in"): (0,),
-    ("put", "rput", "accumulate", "raccumulate"): (1,),
+    ("put", "rput", "accumulate", "raccumulate", "put_c", "mpi.inter.bcast"): (1,),
+    ("wait.stream",): (0,),
     ("put.bandwidth", "rput.bandwidth", "accumulate.bandwidth", "raccumulate.bandwidth"): (1,),
     ("put.pattern", "rput.pattern", "accumulate.pattern", "raccumulate.pattern"): (1,),
     ("get", "rget", "get.bandwidth", "rget.bandwidth", "get.pattern", "rget.pattern"): (0,),

@@ -30,6 +30,10 @@ _CHOICES = (
     ("mpi.scan operator=bor type=long inplace=yes", 1),
     ("mpi.allreduce operator=user type=short", 1),
     ("mpi.scan operator=sum type=int8", 1),
+    ("mpi.allreduce operator=minloc type=double_int", 1),
+    ("mpi.scan operator=maxloc type=int_int", 1),
+    ("mpi.allreduce type=float16", 1),
+    ("mpi.reduce type=bfloat16", 1),
     ("mpi.reduce operator=min type=int8", 1),
     ("mpi.scan operator=user arrival=ramp_down delay_us=20", 1),
     ("mpi.exscan operator=user inplace=yes type=int", 1),
@@ -118,6 +122,7 @@ _REFUSED = (
     ("mpi.neighbor_alltoall groups=2 bytes=8", "a group of one rank has no neighbours"),
     ("mpi.allgatherv bytes=1Gi type=byte counts=zipf", "2147483648"),
 )
+_NARROW = "this MPI has no numbers of type="  # of 16 bits, which MPICH has
 # Points on two ranks in which rank 0 receives something although the root, as a rule, does not.
 _PLANTED = (
     "mpi.bcast roots=rotate",
@@ -166,6 +171,8 @@ def test_every_choice_gives_right_answers(tmp_path: Path, mpi: Mpi, ranks: int) 
     assert ends.keys() == set(range(len(lines)))
     for index, line in enumerate(lines):
         end, least = ends[index], least_of[line]
+        if _NARROW in (end.why or "") and mpi.family != "mpich":
+            continue
         assert (end.status, end.verified) == (("ok", True) if ranks >= least else ("skipped", False)), (
             line,
             end.why,

@@ -48,7 +48,7 @@ def _windows() -> Iterator[str]:
         yield f"op=mpi.{op} send={send} recv={recv} window=5 buffers=3 bytes=7"
         yield f"op=mpi.{op} send={send} recv={recv} window=3 buffers=5 bytes=65"
         yield f"op=mpi.{op} send={send} recv={recv} window=3 buffers=2 bytes=65 buffer=written"
-    for complete in ("wait", "waitany", "waitsome", "testall", "test", "testany", "testsome"):
+    for complete in ("wait", "waitany", "waitsome", "testall", "test", "testany", "testsome", "status"):
         yield f"op=mpi.bandwidth complete={complete} window=5 buffers=5 bytes=65"
         yield f"op=mpi.bibandwidth complete={complete} send=start recv=start window=5 buffers=5 bytes=7"
     for send, recv in itertools.product(("isend", "start"), ("irecv", "start")):
@@ -126,6 +126,19 @@ def test_every_pairing_is_timed_message_by_message(tmp_path: Path, mpi: Mpi) -> 
     lines += [f"op=mpi.type.pingpong type=vector how={how}" for how in ("type", "pack", "copy")]
     lines = points_once(mpi, [f"{line} method=each bytes=8" for line in lines])
     all_are_right(lines, _ends(tmp_path, mpi, 2, lines, "count=3"))
+
+
+def test_every_pairing_is_offered_at_a_rate(tmp_path: Path, mpi: Mpi) -> None:
+    """One way, faster than they can be sent; what needs answers is refused."""
+    needs = ("send=rsend", "buffer=same")
+    lines = [*_pairings(), *_states()] + (["op=mpi.pingpong_c"] if mpi.origin == "embedded" else [])
+    lines = points_once(mpi, [f"{line} method=open-loop rate=1e8 bytes=8" for line in lines])
+    ends = _ends(tmp_path, mpi, 2, lines, "count=40")
+    pairs = list(zip(lines, ends, strict=True))
+    refused = [(line, end) for line, end in pairs if any(word in line for word in needs)]
+    assert all("needs answers to messages" in (end.why or "") for _, end in refused)
+    right = [pair for pair in pairs if pair not in refused]
+    all_are_right([line for line, _ in right], [end for _, end in right])
 
 
 def test_windows_exchanges_queues_and_layouts_deliver(tmp_path: Path, mpi: Mpi) -> None:

@@ -111,3 +111,19 @@ int data_check(const void *data, size_t bytes, int from, int to, int block)
                            block, from, p[i], data_byte(from, to, i));
     return 0;
 }
+
+/* What is received combined with what all have sent is nothing. */
+int data_check_bits(void *data, void *room, size_t bytes, int first, int ranks)
+{
+    unsigned char *p = data;
+    const unsigned char *sent = room;
+    for (int from = first; from < first + ranks; ++from) {
+        data_fill(room, bytes, from, 0);
+        for (size_t i = 0; i < bytes; ++i)
+            p[i] ^= sent[i];
+    }
+    for (size_t i = 0; i < bytes; ++i)
+        if (p[i])
+            return err_say(ERR_WRONG, "byte %zu of the bits of all ranks is wrong", i);
+    return 0;
+}

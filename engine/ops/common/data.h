@@ -29,6 +29,10 @@ void data_arrived(void *data, size_t bytes, bool planted);
 /* ERR_WRONG, with the byte, its value and the right one. `block` is its number in the sentence. */
 int data_check(const void *data, size_t bytes, int from, int to, int block);
 
+/* Check that `data` are the bits (BXOR) of the data of ranks `first` to `first + ranks - 1` for rank 0;
+ * `room` is as large. Both are overwritten. ERR_WRONG. */
+int data_check_bits(void *data, void *room, size_t bytes, int first, int ranks);
+
 /* A buffer that is sent, from one message to the next: the words of the parameter `buffer`. */
 enum data_state {
     DATA_APART,  /* written once; received data are in another buffer */

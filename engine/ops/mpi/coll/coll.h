@@ -164,7 +164,7 @@ extern const char *const coll_no_yes[3], *const coll_roots[3], *const coll_split
     PARAM_WORDS("operator", "reduction operator; user: a user-defined one that is not commutative",          \
                 reduce_op_words),                                                                            \
         PARAM_TYPES("type", "type of the elements; not given: the first number that fits the size",          \
-                    reduce_type_words, reduce_type_bytes)
+                    number_type_words, number_type_bytes)
 #define COLL_SEED COLL_NUMBER("seed", "", "seed of all that is random", 1, 0, 1e9)
 #define COLL_TYPE PARAM_TYPES("type", "type of the elements", data_type_words, data_type_bytes)
 #define COLL_COUNTS                                                                                          \

@@ -2,27 +2,20 @@
 
 #include "base/err.h"
 #include "base/hash.h"
+#include "ops/mpi/coll/number.h"
 
 #include <complex.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Small whole numbers, which all types hold exactly; `im` is the imaginary part. */
-struct value {
-    int64_t re, im;
-};
+enum { SUM, PROD, MIN, MAX, LAND, BAND, LOR, BOR, LXOR, BXOR, USER, MINLOC, MAXLOC };
 
-enum { SUM, PROD, MIN, MAX, LAND, BAND, LOR, BOR, LXOR, BXOR, USER };
-
-const char *const reduce_op_words[REDUCE_OPS + 1] = {"sum", "prod", "min",  "max",  "land", "band",
-                                                     "lor", "bor",  "lxor", "bxor", "user", NULL};
-
-/* MPI's groups of types (MPI 4.0, section 6.9.2); no operator is defined for a char. */
-enum { INTEGER = 1, FLOATING = 2, COMPLEX = 4, LOGICAL = 8, BYTES = 16 };
+const char *const reduce_op_words[REDUCE_OPS + 1] = {"sum", "prod", "min",  "max",  "land",   "band",   "lor",
+                                                     "bor", "lxor", "bxor", "user", "minloc", "maxloc", NULL};
 
 static const int defined_for[REDUCE_OPS] = {
-    [SUM] = INTEGER | FLOATING | COMPLEX,
+    [SUM] = INTEGER | FLOATING | COMPLEX | SUMMED, /* MPICH 5.0.2 ends a job at other operators on bfloat16 */
     [PROD] = INTEGER | FLOATING | COMPLEX,
     [MIN] = INTEGER | FLOATING,
     [MAX] = INTEGER | FLOATING,
@@ -33,134 +26,17 @@ static const int defined_for[REDUCE_OPS] = {
     [BOR] = INTEGER | BYTES,
     [BXOR] = INTEGER | BYTES,
     [USER] = INTEGER | FLOATING,
+    [MINLOC] = PAIRS,
+    [MAXLOC] = PAIRS,
 };
-
-/* ---- types ------------------------------------------------------------------------------------------- */
-
-struct number {
-    const char *name;
-    int group;
-    size_t size;
-    void (*put)(void *element, struct value v);
-    bool (*same)(const void *element, struct value v);
-    void (*text)(const void *element, char *text, size_t size);
-    MPI_User_function *compose;
-};
-
-/* How a number of this type is written, compared and shown; and the user's operator on it.
- *
- * A motion of the line, x -> sign * x + shift, is written as the number 2 * shift + (sign < 0). One motion
- * after the other is a + b if a is even and a - b if it is odd: associative, exact, not commutative. */
-#define NUMBER(name, ctype, format)                                                                          \
-    static void name##_put(void *element, struct value v)                                                    \
-    {                                                                                                        \
-        const ctype x = (ctype)v.re;                                                                         \
-        memcpy(element, &x, sizeof x);                                                                       \
-    }                                                                                                        \
-    static bool name##_same(const void *element, struct value v)                                             \
-    {                                                                                                        \
-        ctype x;                                                                                             \
-        memcpy(&x, element, sizeof x);                                                                       \
-        return x == (ctype)v.re;                                                                             \
-    }                                                                                                        \
-    static void name##_text(const void *element, char *text, size_t size)                                    \
-    {                                                                                                        \
-        ctype x;                                                                                             \
-        memcpy(&x, element, sizeof x);                                                                       \
-        snprintf(text, size, format, x);                                                                     \
-    }
-
-#define COMPOSED(name, ctype)                                                                                \
-    static void name##_compose(void *in, void *inout, int *count, MPI_Datatype *type)                        \
-    {                                                                                                        \
-        const ctype *a = in;                                                                                 \
-        ctype *b = inout;                                                                                    \
-        (void)type;                                                                                          \
-        for (int i = 0; i < *count; ++i)                                                                     \
-            b[i] = (ctype)((int64_t)a[i] % 2 != 0 ? a[i] - b[i] : a[i] + b[i]);                              \
-    }
-
-NUMBER(double, double, "%.17g") /* numbers that differ in the last bit are printed differently */
-NUMBER(float, float, "%.9g")
-NUMBER(int, int, "%d")
-NUMBER(long, long, "%ld")
-NUMBER(short, short, "%d")
-NUMBER(int8, int8_t, "%d")
-NUMBER(byte, unsigned char, "%d") /* bool too: the byte that is stored */
-COMPOSED(double, double)
-COMPOSED(float, float)
-COMPOSED(int, int)
-COMPOSED(long, long)
-COMPOSED(short, short)
-COMPOSED(int8, int8_t)
-
-static void complex_put(void *element, struct value v)
-{
-    memcpy(element, (const double[]){(double)v.re, (double)v.im}, 2 * sizeof(double));
-}
-
-static bool complex_same(const void *element, struct value v)
-{
-    double parts[2];
-    memcpy(parts, element, sizeof parts);
-    return parts[0] == (double)v.re && parts[1] == (double)v.im;
-}
-
-static void complex_text(const void *element, char *text, size_t size)
-{
-    double parts[2];
-    memcpy(parts, element, sizeof parts);
-    snprintf(text, size, "%.17g%+.17gi", parts[0], parts[1]);
-}
-
-#define SHOWN(name) name##_put, name##_same, name##_text
-
-static const struct number numbers[] = {
-    {"double", FLOATING, sizeof(double), SHOWN(double), double_compose},
-    {"float", FLOATING, sizeof(float), SHOWN(float), float_compose},
-    {"int", INTEGER, sizeof(int), SHOWN(int), int_compose},
-    {"long", INTEGER, sizeof(long), SHOWN(long), long_compose},
-    {"byte", BYTES, 1, SHOWN(byte), NULL},
-    {"char", 0, 1, SHOWN(byte), NULL},
-    {"complex", COMPLEX, sizeof(double _Complex), SHOWN(complex), NULL},
-    {"bool", LOGICAL, sizeof(bool), SHOWN(byte), NULL},
-    {"short", INTEGER, sizeof(short), SHOWN(short), short_compose},
-    {"int8", INTEGER, sizeof(int8_t), SHOWN(int8), int8_compose},
-};
-
-const char *const reduce_type_words[REDUCE_TYPES + 1] = {"double",  "float", "int",   "long", "byte", "char",
-                                                         "complex", "bool",  "short", "int8", NULL};
-const int reduce_type_bytes[REDUCE_TYPES] = {
-    sizeof(double), sizeof(float), sizeof(int), sizeof(long), 0, 0, 0, 0, sizeof(short), sizeof(int8_t)};
-const char *const data_type_words[DATA_TYPES + 1] = {"byte",   "char",    "int",  "long", "float",
-                                                     "double", "complex", "bool", NULL};
-const int data_type_bytes[DATA_TYPES] = {
-    1, 1, sizeof(int), sizeof(long), sizeof(float), sizeof(double), sizeof(double _Complex), sizeof(bool)};
-
-static int find(const char *word)
-{
-    int row = 0;
-    while (strcmp(numbers[row].name, word) != 0)
-        ++row;
-    return row;
-}
-
-MPI_Datatype reduction_type(const char *word, size_t *size)
-{
-    const MPI_Datatype types[] = {MPI_DOUBLE,           MPI_FLOAT,  MPI_INT,   MPI_LONG,  MPI_BYTE, MPI_CHAR,
-                                  MPI_C_DOUBLE_COMPLEX, MPI_C_BOOL, MPI_SHORT, MPI_INT8_T};
-    const int row = find(word);
-    *size = numbers[row].size;
-    return types[row];
-}
 
 /* ---- numbers ----------------------------------------------------------------------------------------- */
 
-/* At most eight factors of three over all ranks, and signs, so that a product stays small. */
+/* At most eight factors of three over all ranks, and signs, so that a product stays small: five in 16 bits.
+ */
 static int64_t factor(const struct reduction *r, int rank, size_t i, uint64_t random)
 {
-    enum { THREES = 8 };
-    const size_t every = ((size_t)r->ranks + THREES - 1) / THREES;
+    const size_t threes = r->number->exact ? 5 : 8, every = ((size_t)r->ranks + threes - 1) / threes;
     return (((size_t)rank + i) % every == 0 ? 3 : 1) * (random % 2 ? -1 : 1);
 }
 
@@ -170,7 +46,10 @@ static struct value value(const struct reduction *r, int rank, int block, size_t
     enum { NUMBERS = 16, BYTE_VALUES = 256 };
     const uint64_t who = (uint64_t)r->first + (uint64_t)rank * (uint64_t)r->stride;
     const uint64_t random = hash_mix((who << 48) ^ ((uint64_t)block << 32) ^ i);
-    const int64_t small = 1 + (int64_t)(random % NUMBERS), byte = (int64_t)(random >> 8) % BYTE_VALUES;
+    const int64_t most =
+        r->number->exact ? r->number->exact / r->ranks : NUMBERS; /* so that a sum is exact */
+    const int64_t small = 1 + (int64_t)(random % (uint64_t)(most < 1 ? 1 : most < NUMBERS ? most : NUMBERS));
+    const int64_t byte = (int64_t)(random >> 8) % BYTE_VALUES;
     const bool decides = (random >> 16) % (uint64_t)r->ranks == 0;
     const int64_t truth = r->number->group == LOGICAL ? 1 : small;
     switch (r->which) {
@@ -191,6 +70,9 @@ static struct value value(const struct reduction *r, int rank, int block, size_t
         return (struct value){decides ? byte : 0, 0};
     case BXOR:
         return (struct value){byte, 0};
+    case MINLOC:
+    case MAXLOC: /* many are the same, so that places decide */
+        return (struct value){byte % NUMBERS, rank};
     default: /* sums, and motions of the line */
         return (struct value){small, byte};
     }
@@ -219,6 +101,10 @@ static struct value combine(int which, struct value a, struct value b)
         return (struct value){a.re | b.re, 0};
     case BXOR:
         return (struct value){a.re ^ b.re, 0};
+    case MINLOC:
+        return a.re < b.re || (a.re == b.re && a.im < b.im) ? a : b;
+    case MAXLOC:
+        return a.re > b.re || (a.re == b.re && a.im < b.im) ? a : b;
     default:
         return (struct value){a.re % 2 != 0 ? a.re - b.re : a.re + b.re, 0};
     }
@@ -228,15 +114,18 @@ static struct value combine(int which, struct value a, struct value b)
 
 int reduction_open(struct reduction *r, int op, int type)
 {
-    const MPI_Op ops[REDUCE_OPS] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX,  MPI_LAND,   MPI_BAND,
-                                    MPI_LOR, MPI_BOR,  MPI_LXOR, MPI_BXOR, MPI_OP_NULL};
-    const char *word = reduce_type_words[type];
-    const struct number *number = &numbers[find(word)];
-    if (!(defined_for[op] & number->group))
+    const MPI_Op ops[REDUCE_OPS] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX,     MPI_LAND,   MPI_BAND,  MPI_LOR,
+                                    MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_OP_NULL, MPI_MINLOC, MPI_MAXLOC};
+    const char *word = number_type_words[type];
+    const struct number *number = &numbers[type];
+    if (!(defined_for[op] & number->group) || (op == USER && !number->compose))
         return err_say(ERR_INPUT, "%s operator=%s for type=%s; choose another operator or type",
-                       op == USER ? "there is no" : "MPI does not define", reduce_op_words[op], word);
+                       op == USER || number->group == SUMMED ? "there is no" : "MPI does not define",
+                       reduce_op_words[op], word);
     *r = (struct reduction){.op = ops[op], .which = op, .number = number, .ranks = 1, .stride = 1};
     r->type = reduction_type(word, &r->size);
+    if (r->type == MPI_DATATYPE_NULL)
+        return err_say(ERR_UNSUPPORTED, "this MPI has no numbers of type=%s; MPICH 4.2 and later have", word);
     if (op == USER && MPI_Op_create(number->compose, 0, &r->op) != MPI_SUCCESS)
         return err_say(ERR_MPI, "MPI_Op_create failed");
     return 0;
@@ -288,7 +177,8 @@ int reduction_check(const struct reduction *r, const void *data, size_t count, i
 bool reduction_repeats(const struct reduction *r, int64_t times)
 {
     enum { LARGEST = 256, FLOAT_BITS = 24, INT_BITS = 31, MOST_BITS = 53 };
-    const int bits = r->size > sizeof(int)          ? MOST_BITS
+    const int bits = r->number->exact               ? 0
+                     : r->size > sizeof(int)        ? MOST_BITS
                      : r->number->group == FLOATING ? FLOAT_BITS
                      : r->size == sizeof(int)       ? INT_BITS
                                                     : 0;

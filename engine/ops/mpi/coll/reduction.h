@@ -7,14 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { REDUCE_OPS = 11, REDUCE_TYPES = 10, DATA_TYPES = 8 };
+enum { REDUCE_OPS = 13, REDUCE_TYPES = 10, NUMBER_TYPES = 14, DATA_TYPES = 8 };
 
 /* The words of the parameters `operator` and `type`; for ops that only move data, `type` again, bytes
  * first. */
 extern const char *const reduce_op_words[REDUCE_OPS + 1];
 extern const char *const reduce_type_words[REDUCE_TYPES + 1];
+/* The same with further types, of collectives alone. */
+extern const char *const number_type_words[NUMBER_TYPES + 1];
 /* The size of an element of a number on which each arithmetic operator is defined; 0: no such number. */
-extern const int reduce_type_bytes[REDUCE_TYPES];
+extern const int reduce_type_bytes[REDUCE_TYPES], number_type_bytes[NUMBER_TYPES];
 extern const char *const data_type_words[DATA_TYPES + 1];
 extern const int data_type_bytes[DATA_TYPES];
 
@@ -34,7 +36,7 @@ struct reduction {
 MPI_Datatype reduction_type(const char *word, size_t *size);
 
 /* Open row `op` of the one table of words with row `type` of the other; ERR_INPUT for a pair that MPI does
- * not define. Communicates with no rank. */
+ * not define, ERR_UNSUPPORTED for a type that this MPI lacks. Communicates with no rank. */
 int reduction_open(struct reduction *r, int op, int type);
 void reduction_close(struct reduction *r);
 

@@ -31,6 +31,14 @@ static const struct param create_params[] = {
     {0},
 };
 
+enum { REORDER };
+enum { REORDER_NO, REORDER_YES };
+static const char *const no_yes[] = {[REORDER_NO] = "no", [REORDER_YES] = "yes", NULL};
+static const struct param cart_params[] = {
+    [REORDER] = PARAM_WORDS("reorder", "whether the library may choose the ranks", no_yes),
+    {0},
+};
+
 struct maker;
 
 struct comm_row {
@@ -46,7 +54,7 @@ struct maker {
     MPI_Group group; /* of the members, if they are given */
     MPI_Session session;
     int rank, size, color, key, groups;
-    bool reversed, member;
+    bool reversed, reorder, member;
     int count;      /* members of this rank's new communicator */
     int *of_member; /* their ranks in `comm`, in the order of the new communicator */
     bool planted;
@@ -85,6 +93,12 @@ static int create_group(struct maker *m, MPI_Comm *comm)
 {
     *comm = MPI_COMM_NULL; /* ranks outside the group do not call at all */
     return m->member ? MPI_Comm_create_group(m->comm, m->group, TAG_CREATE, comm) : MPI_SUCCESS;
+}
+
+/* A ring, whose ranks the library may choose. */
+static int cart(struct maker *m, MPI_Comm *comm)
+{
+    return MPI_Cart_create(m->comm, 1, (const int[]){m->size}, (const int[]){1}, m->reorder, comm);
 }
 
 static int unmake(struct maker *m, MPI_Comm *comm)
@@ -174,6 +188,7 @@ static int setup(const struct op_env *env, void **state)
                         .size = env->team->size,
                         .groups = splits ? (int)env->params[GROUPS] : 1,
                         .reversed = splits && (int)env->params[ORDER] == ORDER_REVERSED,
+                        .reorder = env->op->params == cart_params && (int)env->params[REORDER] == REORDER_YES,
                         .planted = env->planted};
     m->color = m->rank % m->groups;
     m->key = m->reversed ? -m->rank : m->rank;
@@ -300,6 +315,10 @@ static const struct op rows[] = {
      .summary = "MPI_Comm_create_group by the members only, and MPI_Comm_free",
      .params = create_params,
      .row = ROW(.make = create_group, .unmake = unmake)},
+    {.name = "mpi.cart_create",
+     .summary = "MPI_Cart_create of a ring of all ranks and MPI_Comm_free",
+     .params = cart_params,
+     .row = ROW(.make = cart, .unmake = unmake, .anybody = true)},
     {.name = "mpi.session",
      .summary = "MPI_Session_init, a communicator of all ranks from it, both freed, MPI_Session_finalize",
      .missing = MPI4_CALLS_MISSING,

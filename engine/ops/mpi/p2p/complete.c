@@ -78,22 +78,49 @@ static int by_testsome(const struct completion *c, int count, MPI_Request *reque
     return rc;
 }
 
-const char *const complete_words[9] = {"waitall", "wait",    "waitany",  "waitsome", "testall",
-                                       "test",    "testany", "testsome", NULL};
+/* Statuses are looked at without a change of the requests, which are then completed. */
+static int by_status(const struct completion *c, int count, MPI_Request *requests)
+{
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < count && rc == MPI_SUCCESS; ++i)
+        for (int done = 0; !done && rc == MPI_SUCCESS;)
+            rc = MPI_Request_get_status(requests[i], &done, MPI_STATUS_IGNORE);
+    return rc == MPI_SUCCESS ? by_waitall(c, count, requests) : rc;
+}
+
+static int by_status_all(const struct completion *c, int count, MPI_Request *requests)
+{
+    int rc = MPI_SUCCESS, done = 0;
+    while (!done && rc == MPI_SUCCESS)
+        rc = MPI_Request_get_status_all(count, requests, &done, statuses_ignored());
+    return rc == MPI_SUCCESS ? by_waitall(c, count, requests) : rc;
+}
+
+const char *const complete_words[11] = {"waitall", "wait",     "waitany", "waitsome",   "testall", "test",
+                                        "testany", "testsome", "status",  "status_all", NULL};
 
 /* In the order of the words. */
 static const struct {
     int (*all)(const struct completion *c, int count, MPI_Request *requests);
-    const char *calls;
+    const char *calls, *missing;
 } ways[] = {
-    {by_waitall, "MPI_Waitall"},   {by_wait, "MPI_Wait"},         {by_waitany, "MPI_Waitany"},
-    {by_waitsome, "MPI_Waitsome"}, {by_testall, "MPI_Testall"},   {by_test, "MPI_Test"},
-    {by_testany, "MPI_Testany"},   {by_testsome, "MPI_Testsome"},
+    {by_waitall, "MPI_Waitall", NULL},
+    {by_wait, "MPI_Wait", NULL},
+    {by_waitany, "MPI_Waitany", NULL},
+    {by_waitsome, "MPI_Waitsome", NULL},
+    {by_testall, "MPI_Testall", NULL},
+    {by_test, "MPI_Test", NULL},
+    {by_testany, "MPI_Testany", NULL},
+    {by_testsome, "MPI_Testsome", NULL},
+    {by_status, "MPI_Request_get_status or MPI_Waitall", NULL},
+    {by_status_all, "MPI_Request_get_status_all or MPI_Waitall", STATUS_ALL_MISSING},
 };
 
 int complete_open(struct completion *c, int word, int most)
 {
     *c = (struct completion){.all = ways[word].all, .calls = ways[word].calls};
+    if (ways[word].missing)
+        return err_say(ERR_UNSUPPORTED, "%s", ways[word].missing);
     if (c->all != by_waitsome && c->all != by_testsome)
         return 0;
     c->indices = malloc((size_t)(most > 0 ? most : 1) * sizeof *c->indices);

@@ -5,7 +5,7 @@
 #include <mpi.h>
 
 /* The words of a parameter `complete`, for PARAM_WORDS; the first is MPI_Waitall. */
-extern const char *const complete_words[9];
+extern const char *const complete_words[11];
 
 struct completion {
     int (*all)(const struct completion *c, int count, MPI_Request *requests); /* MPI's code */

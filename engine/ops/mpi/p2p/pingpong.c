@@ -194,7 +194,8 @@ static int setup_large(const struct op_env *env, void **state)
     s->w = (struct ways){.send = send_large, .recv = recv_large, .calls = "MPI_Send_c or MPI_Recv_c"};
     s->w.send_request = s->w.recv_request[0] = s->w.recv_request[1] = MPI_REQUEST_NULL;
     choose_half(s, env, LARGE);
-    int err = p2p_open_large(&s->w.p, env, 1, 1);
+    int err = ways_check_answers(env, false);
+    err = err ? err : p2p_open_large(&s->w.p, env, 1, 1);
     if (err)
         teardown(s);
     else

@@ -219,6 +219,15 @@ static int prepare(struct ways *s, int send, int recv)
     return err;
 }
 
+int ways_check_answers(const struct op_env *env, bool ahead)
+{
+    const bool is_same = data_state_of(env) == DATA_SAME;
+    return env->one_way && (ahead || is_same)
+               ? err_say(ERR_INPUT, "%s needs answers to messages; use %s, or another method",
+                         ahead ? "send=rsend" : "buffer=same", ahead ? "another send" : "buffer=apart")
+               : 0;
+}
+
 /* Refuse what is impossible before any memory is allocated. */
 int ways_open(struct ways *s, const struct op_env *env, int send, int recv, int match)
 {
@@ -244,7 +253,8 @@ int ways_open(struct ways *s, const struct op_env *env, int send, int recv, int 
                        "send=bsend needs a buffer of %zu bytes for messages of %zu, and MPI_Buffer_attach "
                        "takes 2147483647; use smaller messages",
                        bsend_room(env->bytes), env->bytes);
-    int err = p2p_open(&s->p, env, 1, ahead ? 2 : 1);
+    int err = ways_check_answers(env, ahead);
+    err = err ? err : p2p_open(&s->p, env, 1, ahead ? 2 : 1);
     p2p_match(&s->p, match);
     return err || s->p.rank > 1 ? err : prepare(s, send, recv);
 }

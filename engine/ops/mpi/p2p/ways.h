@@ -18,6 +18,10 @@ struct ways {
     void *attached; /* for MPI_Bsend */
 };
 
+/* ERR_INPUT if messages all go one way and need answers: `ahead`, a receive that was posted before, or the
+ * buffer that is sent is that which receives. */
+int ways_check_answers(const struct op_env *env, bool ahead);
+
 /* Choose by the indices of the words. ERR_INPUT for a pair that MPI forbids. Call ways_close() after a
  * failure, too. */
 int ways_open(struct ways *s, const struct op_env *env, int send, int recv, int match);

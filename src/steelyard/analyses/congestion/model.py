@@ -51,18 +51,18 @@ class Congestion(Struct, frozen=True, kw_only=True):
 
 def congestions(rows: Sequence[Row]) -> tuple[Congestion, ...]:
     """Compare each victim with the same one beside idle ranks, in the order of the rows."""
-    told = [row for row in rows if row.status == "ok" and row.time and TRAFFIC in row.params]
+    timed = [row for row in rows if row.status == "ok" and row.time and TRAFFIC in row.params]
     quiet: dict[tuple[object, ...], Row] = {}
-    for row in told:
+    for row in timed:
         if row.params[TRAFFIC] == NONE:
             quiet.setdefault(key_of(row, _FREE), row)
-    pairs = [(row, quiet.get(key_of(row, _FREE))) for row in told]
+    pairs = [(row, quiet.get(key_of(row, _FREE))) for row in timed]
     return tuple(_of(row, base) for row, base in pairs if base is not None and base is not row)
 
 
 def _of(row: Row, base: Row) -> Congestion:
-    found = {name: _ratio(_launches(row, name), _launches(base, name)) for name in QUANTILES}
-    impact = {name: ratio for name, ratio in found.items() if ratio is not None}
+    ratios_of = {name: _ratio(_launches(row, name), _launches(base, name)) for name in QUANTILES}
+    impact = {name: ratio for name, ratio in ratios_of.items() if ratio is not None}
     return Congestion(
         op=row.op,
         mpi=row.mpi,

@@ -16,16 +16,17 @@ MOST_PLACES = 40
 _APART = 0.22  # of a place: between the marks of two quantiles
 
 
-def congestion_charts(found: Sequence[Congestion]) -> list[Chart]:
+def congestion_charts(victims: Sequence[Congestion]) -> list[Chart]:
     """Draw one picture; none without any."""
-    shown = found[:MOST_PLACES]
+    shown = victims[:MOST_PLACES]
     if not shown:
         return []
     labels = congestion_labels(shown)
     names = [
-        ", ".join(part for part in (labels.label(i), one.traffic) if part) for i, one in enumerate(shown)
+        ", ".join(part for part in (labels.label(i), victim.traffic) if part)
+        for i, victim in enumerate(shown)
     ]
-    spans = [span for one in shown for span in one.impact.values()]
+    spans = [span for victim in shown for span in victim.impact.values()]
     ends = [end for span in spans for end in (span.value, *drawn_ends(span.value, span.low, span.high))]
     return [
         Chart(
@@ -35,7 +36,7 @@ def congestion_charts(found: Sequence[Congestion]) -> list[Chart]:
             marks=tuple(_marks(shown)),
             height=80 + 26 * len(shown),
             legend=tuple(Key(name, style_of(i)) for i, name in enumerate(QUANTILES)),
-            note=f"{len(found) - len(shown)} more are in the table" if len(found) > len(shown) else "",
+            note=f"{len(victims) - len(shown)} more are in the table" if len(victims) > len(shown) else "",
         )
     ]
 
@@ -44,9 +45,11 @@ def _marks(shown: Sequence[Congestion]) -> Iterator[Mark]:
     yield Curve([1.0, 1.0], [-0.5, len(shown) - 0.5], Style("#555555", dash="4 3"), width=1.0)
     for number, quantile in enumerate(QUANTILES):
         style = style_of(number)
-        places = [(i + _APART * (number - 1), one) for i, one in enumerate(shown) if quantile in one.impact]
+        places = [
+            (i + _APART * (number - 1), victim) for i, victim in enumerate(shown) if quantile in victim.impact
+        ]
         y = [place for place, _ in places]
-        spans = [one.impact[quantile] for _, one in places]
+        spans = [victim.impact[quantile] for _, victim in places]
         ends = [drawn_ends(span.value, span.low, span.high) for span in spans]
         yield Bars([low for low, _ in ends], y, [high for _, high in ends], y, style.colour)
         tips = [f"{quantile}: {format_factor(span.value)} times" for span in spans]

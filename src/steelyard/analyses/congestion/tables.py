@@ -14,11 +14,11 @@ from steelyard.rows.words import ratio_span
 _PREFIX = "mpi.pattern."
 
 
-def congestion_tables(found: Sequence[Congestion]) -> tuple[Table, ...]:
+def congestion_tables(victims: Sequence[Congestion]) -> tuple[Table, ...]:
     """A line for each victim, size and congestor; none without any."""
-    if not found:
+    if not victims:
         return ()
-    labels = congestion_labels(found)
+    labels = congestion_labels(victims)
     return (
         Table(
             title="congestion",
@@ -28,38 +28,38 @@ def congestion_tables(found: Sequence[Congestion]) -> tuple[Table, ...]:
                 *(words("beside"), number("idle"), number("loaded"), number("impact", strong=True)),
                 *(number("from"), number("to"), *map(number, TOLD), words("victim is")),
             ),
-            lines=plain_lines((*labels.cells(i), *_cells(one)) for i, one in enumerate(found)),
+            lines=plain_lines((*labels.cells(i), *_cells(victim)) for i, victim in enumerate(victims)),
             grouped=len(labels.varying),
         ),
     )
 
 
-def congestion_labels(found: Sequence[Congestion]) -> Labels:
+def congestion_labels(victims: Sequence[Congestion]) -> Labels:
     """Name each by what distinguishes it, beside its congestor."""
-    return labels_of([_facts(one) for one in found])
+    return labels_of([_facts(victim) for victim in victims])
 
 
-def _facts(one: Congestion) -> Facts:
-    size, victim = format_bytes(one.bytes), one.op.removeprefix(_PREFIX)
+def _facts(victim: Congestion) -> Facts:
+    size, name = format_bytes(victim.bytes), victim.op.removeprefix(_PREFIX)
     return {
-        "op": Fact("victim", victim, victim),
-        "mpi": Fact("MPI", one.mpi or "", one.mpi or ""),
+        "op": Fact("victim", name, name),
+        "mpi": Fact("MPI", victim.mpi or "", victim.mpi or ""),
         "bytes": Fact("bytes", size, size),
-        "ranks": count_fact("rank", one.ranks),
-        "method": Fact("method", one.method, f"method {one.method}"),
-        **param_facts(one.params, is_usual=True),
+        "ranks": count_fact("rank", victim.ranks),
+        "method": Fact("method", victim.method, f"method {victim.method}"),
+        **param_facts(victim.params, is_usual=True),
     }
 
 
-def _cells(one: Congestion) -> tuple[str, ...]:
-    impact = one.impact.get(P50)
+def _cells(victim: Congestion) -> tuple[str, ...]:
+    impact = victim.impact.get(P50)
     span = ratio_span(impact.value, impact.low, impact.high) if impact else (NOTHING,) * 3
-    tails = [one.impact.get(name) for name in TOLD]
+    tails = [victim.impact.get(name) for name in TOLD]
     return (
-        one.traffic,
-        format_time(one.quiet),
-        format_time(one.loaded),
+        victim.traffic,
+        format_time(victim.quiet),
+        format_time(victim.loaded),
         *span,
         *(NOTHING if tail is None else format_factor(tail.value) for tail in tails),
-        one.verdict,
+        victim.verdict,
     )

@@ -68,10 +68,10 @@ class OpenLoop(Struct, frozen=True, kw_only=True):
 
 def open_loops(rows: Sequence[Row]) -> tuple[OpenLoop, ...]:
     """Take together what was offered at `LEAST_RATES` rates or more, in the order of the rows."""
-    told = [row for row in rows if row.status == "ok" and row.get(Offered).came_rate is not None]
-    closed = {key_of(row, _FREE): row for row in reversed(told) if row.get(Offered).offered_rate is None}
+    timed = [row for row in rows if row.status == "ok" and row.get(Offered).came_rate is not None]
+    closed = {key_of(row, _FREE): row for row in reversed(timed) if row.get(Offered).offered_rate is None}
     series: dict[tuple[object, ...], dict[float, Row]] = {}
-    for row in told:
+    for row in timed:
         if (rate := row.get(Offered).offered_rate) is not None:
             series.setdefault(key_of(row, (f"param.{_RATE}",)), {}).setdefault(rate, row)
     return tuple(
@@ -99,7 +99,7 @@ def _of(rates: dict[float, Row], closed: dict[tuple[object, ...], Row]) -> OpenL
 def _load(row: Row) -> Load:
     offered, samples = row.get(Offered), row.get(Samples)
     has_p99 = samples.p99_low is not None or offered.p999 is not None
-    found = {
+    quantiles = {
         P50: Interval(row.time or 0.0, row.time_low, row.time_high),
         P99: Interval(samples.p99, samples.p99_low, samples.p99_high) if has_p99 and samples.p99 else None,
         P999: Interval(offered.p999, offered.p999_low, offered.p999_high) if offered.p999 else None,
@@ -107,7 +107,7 @@ def _load(row: Row) -> Load:
     return Load(
         offered=offered.offered_rate,
         came=Interval(offered.came_rate or 0.0, offered.came_low, offered.came_high),
-        quantiles={name: value for name, value in found.items() if value is not None},
+        quantiles={name: value for name, value in quantiles.items() if value is not None},
     )
 
 

@@ -19,15 +19,15 @@ _Points = list[tuple[float, Interval]]
 def open_loop_charts(loops: Sequence[OpenLoop]) -> list[Chart]:
     """Draw a picture for each op, size, team and MPI, a line for each quantile."""
     labels = open_loop_labels(loops)
-    return [_chart(labels.label(i), one) for i, one in enumerate(loops)]
+    return [_chart(labels.label(i), loop) for i, loop in enumerate(loops)]
 
 
-def _chart(name: str, one: OpenLoop) -> Chart:
-    rates = [load.offered or 0.0 for load in one.loads]
+def _chart(name: str, loop: OpenLoop) -> Chart:
+    rates = [load.offered or 0.0 for load in loop.loads]
     lines: dict[str, _Points] = {
         quantile: [
             (load.offered or 0.0, load.quantiles[quantile])
-            for load in one.loads
+            for load in loop.loads
             if quantile in load.quantiles
         ]
         for quantile in QUANTILES

@@ -29,15 +29,15 @@ def open_loop_tables(loops: Sequence[OpenLoop]) -> Iterator[Table]:
         ),
         lines=plain_lines(
             (*labels.cells(i), *_cells(load))
-            for i, one in enumerate(loops)
-            for load in (*one.loads, *((one.closed,) if one.closed else ()))
+            for i, loop in enumerate(loops)
+            for load in (*loop.loads, *((loop.closed,) if loop.closed else ()))
         ),
         grouped=len(facts),
         notes=("closed: each message waits for the one before, by the method each",)
-        if any(one.closed for one in loops)
+        if any(loop.closed for loop in loops)
         else (),
     )
-    knees = [(i, knee) for i, one in enumerate(loops) for knee in one.knees]
+    knees = [(i, knee) for i, loop in enumerate(loops) for knee in loop.knees]
     if knees:
         yield Table(
             title="knee of an open loop",
@@ -52,18 +52,18 @@ def open_loop_tables(loops: Sequence[OpenLoop]) -> Iterator[Table]:
 
 def open_loop_labels(loops: Sequence[OpenLoop]) -> Labels:
     """Name each by what distinguishes it."""
-    return labels_of([_facts(one) for one in loops])
+    return labels_of([_facts(loop) for loop in loops])
 
 
-def _facts(one: OpenLoop) -> Facts:
-    size = format_bytes(one.bytes)
+def _facts(loop: OpenLoop) -> Facts:
+    size = format_bytes(loop.bytes)
     return {
-        "op": Fact("op", one.op, one.op),
-        "mpi": Fact("MPI", one.mpi or "", one.mpi or ""),
+        "op": Fact("op", loop.op, loop.op),
+        "mpi": Fact("MPI", loop.mpi or "", loop.mpi or ""),
         "bytes": Fact("bytes", size, size),
-        "ranks": count_fact("rank", one.ranks),
-        **param_facts(one.params, is_usual=True),
-        **param_facts(one.due),
+        "ranks": count_fact("rank", loop.ranks),
+        **param_facts(loop.params, is_usual=True),
+        **param_facts(loop.due),
     }
 
 
@@ -76,8 +76,8 @@ def _cells(load: Load) -> tuple[str, ...]:
     quantiles = [load.quantiles.get(name) for name in QUANTILES]
     cells = [
         (NOTHING, NOTHING)
-        if one is None
-        else (format_time(one.value), half_words(one.value, one.low, one.high))
-        for one in quantiles
+        if span is None
+        else (format_time(span.value), half_words(span.value, span.low, span.high))
+        for span in quantiles
     ]
     return (offered, format_count_rate(load.came.value), *(cell for pair in cells for cell in pair))

@@ -53,8 +53,10 @@ class Waiting(Struct, frozen=True, kw_only=True):
 
 def waitings(rows: Sequence[Row]) -> tuple[Waiting, ...]:
     """Take each rate at which a receiver waits, the shortest wait of a setting first."""
-    found = [_of(row, rate) for row in rows if (rate := row.get(Offered).offered_rate) and row.status == "ok"]
-    return tuple(one for one in found if one.wait >= LEAST_WAIT_NS)
+    receivers = [
+        _of(row, rate) for row in rows if (rate := row.get(Offered).offered_rate) and row.status == "ok"
+    ]
+    return tuple(wait for wait in receivers if wait.wait >= LEAST_WAIT_NS)
 
 
 def _of(row: Row, rate: float) -> Waiting:

@@ -36,15 +36,15 @@ class WaitingNeighbour(Struct, frozen=True, kw_only=True):
 
 def waiting_neighbours(rows: Sequence[Row]) -> tuple[WaitingNeighbour, ...]:
     """Compare each with the same beside a sleeper, in the order of the rows."""
-    told = [row for row in rows if row.op == _OP and row.status == "ok" and row.time and moved_bytes(row)]
-    asleep = {key_of(row, (f"param.{_WAIT}",)): row for row in told if row.params.get(_WAIT) == _SLEEP}
-    pairs = [(row, asleep.get(key_of(row, (f"param.{_WAIT}",)))) for row in told]
+    streams = [row for row in rows if row.op == _OP and row.status == "ok" and row.time and moved_bytes(row)]
+    asleep = {key_of(row, (f"param.{_WAIT}",)): row for row in streams if row.params.get(_WAIT) == _SLEEP}
+    pairs = [(row, asleep.get(key_of(row, (f"param.{_WAIT}",)))) for row in streams]
     return tuple(_of(row, base) for row, base in pairs if base is not None and base is not row)
 
 
 def _of(row: Row, base: Row) -> WaitingNeighbour:
     mine, theirs = (
-        {one.launch: one.median or 0.0 for one in of.launches if has_time(one)} for of in (row, base)
+        {case.launch: case.median or 0.0 for case in of.launches if has_time(case)} for of in (row, base)
     )
     ratios = [mine[launch] / theirs[launch] for launch in sorted(mine.keys() & theirs.keys())]
     over = launch_interval(ratios) if len(ratios) >= _LEAST else None
@@ -61,11 +61,11 @@ def _of(row: Row, base: Row) -> WaitingNeighbour:
     )
 
 
-def neighbour_tables(found: Sequence[WaitingNeighbour]) -> tuple[Table, ...]:
+def neighbour_tables(cases: Sequence[WaitingNeighbour]) -> tuple[Table, ...]:
     """A line for each placement and setting; none without any."""
-    if not found:
+    if not cases:
         return ()
-    labels = labels_of([_facts(one) for one in found])
+    labels = labels_of([_facts(case) for case in cases])
     return (
         Table(
             title="neighbour of a waiting rank",
@@ -83,20 +83,20 @@ def neighbour_tables(found: Sequence[WaitingNeighbour]) -> tuple[Table, ...]:
             lines=plain_lines(
                 (
                     *labels.cells(i),
-                    *(format_bytes(one.bytes), format_rate(one.alone), format_rate(one.beside)),
-                    *ratio_span(one.ratio.value, one.ratio.low, one.ratio.high),
+                    *(format_bytes(case.bytes), format_rate(case.alone), format_rate(case.beside)),
+                    *ratio_span(case.ratio.value, case.ratio.low, case.ratio.high),
                 )
-                for i, one in enumerate(found)
+                for i, case in enumerate(cases)
             ),
             grouped=len(labels.varying),
         ),
     )
 
 
-def _facts(one: WaitingNeighbour) -> Facts:
-    placed = one.placement or ""
+def _facts(case: WaitingNeighbour) -> Facts:
+    placed = case.placement or ""
     return {
-        "mpi": Fact("MPI", one.mpi or "", one.mpi or ""),
+        "mpi": Fact("MPI", case.mpi or "", case.mpi or ""),
         "placement": Fact("placement", placed, f"placement {placed}" if placed else ""),
-        **set_facts("env", one.env),
+        **set_facts("env", case.env),
     }

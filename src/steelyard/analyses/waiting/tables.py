@@ -33,13 +33,13 @@ def waiting_tables(waits: Sequence[Waiting]) -> tuple[Table, ...]:
                 *(number("wait"), number("woken", strong=True), number("±"), number("p99")),
                 *(number("CPU"), number("system"), number("switches"), number("yields"), words("it")),
             ),
-            lines=plain_lines((*labels.cells(i), *_cells(one)) for i, one in enumerate(waits)),
+            lines=plain_lines((*labels.cells(i), *_cells(wait)) for i, wait in enumerate(waits)),
             grouped=len(labels.varying),
             notes=tuple(
                 sentence
                 for sentence, is_there in (
-                    (_NO_COUNTERS, any(one.cycles is not None for one in waits)),
-                    (_NO_ENERGY, any(one.energy is not None for one in waits)),
+                    (_NO_COUNTERS, any(wait.cycles is not None for wait in waits)),
+                    (_NO_ENERGY, any(wait.energy is not None for wait in waits)),
                 )
                 if not is_there
             ),
@@ -49,18 +49,18 @@ def waiting_tables(waits: Sequence[Waiting]) -> tuple[Table, ...]:
 
 def waiting_labels(waits: Sequence[Waiting]) -> Labels:
     """Name each by what distinguishes it, beside its wait."""
-    return labels_of([_facts(one) for one in waits])
+    return labels_of([_facts(wait) for wait in waits])
 
 
-def _facts(one: Waiting) -> Facts:
-    size, placed = format_bytes(one.bytes), one.placement or ""
+def _facts(wait: Waiting) -> Facts:
+    size, placed = format_bytes(wait.bytes), wait.placement or ""
     return {
-        "op": Fact("op", one.op, one.op),
-        "mpi": Fact("MPI", one.mpi or "", one.mpi or ""),
+        "op": Fact("op", wait.op, wait.op),
+        "mpi": Fact("MPI", wait.mpi or "", wait.mpi or ""),
         "bytes": Fact("bytes", size, size),
         "placement": Fact("placement", placed, f"placement {placed}" if placed else ""),
-        **set_facts("env", one.env),
-        **param_facts(one.params, is_usual=True),
+        **set_facts("env", wait.env),
+        **param_facts(wait.params, is_usual=True),
     }
 
 
@@ -72,15 +72,15 @@ def _count(count: float | None) -> str:
     return NOTHING if count is None else f"{count:.2g}" if count < 100 else f"{count:.0f}"
 
 
-def _cells(one: Waiting) -> tuple[str, ...]:
+def _cells(wait: Waiting) -> tuple[str, ...]:
     return (
-        format_time(one.wait),
-        format_time(one.woken.value),
-        half_words(one.woken.value, one.woken.low, one.woken.high),
-        NOTHING if one.p99 is None else format_time(one.p99),
-        _percent(one.burnt),
-        _percent(one.system),
-        _count(one.switches),
-        _count(one.yields),
-        one.way,
+        format_time(wait.wait),
+        format_time(wait.woken.value),
+        half_words(wait.woken.value, wait.woken.low, wait.woken.high),
+        NOTHING if wait.p99 is None else format_time(wait.p99),
+        _percent(wait.burnt),
+        _percent(wait.system),
+        _count(wait.switches),
+        _count(wait.yields),
+        wait.way,
     )

@@ -39,14 +39,14 @@ class Offered(Facet, frozen=True, kw_only=True):
             launch_interval(came, combined.level, groups=combined.groups.values()) if len(came) > 1 else None
         )
         enough = all(launch.values.size >= least_samples(_FAR) for launch in combined.launches)
-        own = [quantile(launch.values, (_FAR,), launch.taken.tick)[0] for launch in combined.launches]
+        quantiles = [quantile(launch.values, (_FAR,), launch.taken.tick)[0] for launch in combined.launches]
         low, high = tail_ends(combined, _FAR)
         return cls(
             offered_rate=float(offered) if offered is not None else None,
             came_rate=over.value if over else came[0],
             came_low=finite(over.low) if over else None,
             came_high=finite(over.high) if over else None,
-            p999=median(own) if enough else None,
+            p999=median(quantiles) if enough else None,
             p999_low=low,
             p999_high=high,
         )

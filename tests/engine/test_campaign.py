@@ -370,16 +370,29 @@ def test_launches_that_are_spread_wait_for_their_time(
 def test_at_the_end_of_a_time_budget_what_is_left_is_left_out_and_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A point that would take for ever is not awaited; more time takes up what was left out."""
+    """A launch that would take for ever is not awaited; more time takes up what was left out."""
     orphans = watch_orphans(monkeypatch)
-    plan = plan_of("self.empty", "self.fail", params={"kind": 1.0}, launches=3, time_budget="1s")  # it hangs
-    events = run_plan(tmp_path, replace(plan, hang_after="1h"), setup_of())
+    begun = tmp_path / "begun"
+    engine = script(tmp_path / "once", f'[ -e {begun} ] && exec sleep 3600; touch {begun}; exec "$@"')
+    plan = plan_of("self.empty", "self.clock", launches=3, time_budget="1s", wrapper=str(engine))
+    folder = tmp_path / "x"
+    events = run_plan(folder, replace(plan, hang_after="1h"), setup_of())
     assert orphans() == []
     (begins,) = [event for event in events if isinstance(event, CampaignBegins)]
     (spent,) = [event for event in events if isinstance(event, BudgetSpent)]
-    measured = [event.plan.op for event in events if isinstance(event, PointEnded)]
-    assert (begins.points, begins.points - spent.points, spent.launches) == (6, len(measured), 3)
-    assert set(measured) <= {"self.empty"}  # the point in flight has no end, so it is measured again
-    more = run_plan(tmp_path, replace(plan, hang_after="1s", time_budget="10m"), setup_of())
-    assert len(measured) + len([event for event in more if isinstance(event, PointEnded)]) == 6
+    assert (begins.points, spent.points, spent.launches) == (6, 4, 2)
+    assert sorted(ended(events)) == [("self.clock", "ok"), ("self.empty", "ok")]  # the first is finished
+    begun.unlink()
+    engine.write_text('#!/bin/sh\nexec "$@"\n')
+    more = run_plan(folder, replace(plan, time_budget="10m"), setup_of())
+    assert len(ended(more)) == 4
     assert not [event for event in more if isinstance(event, BudgetSpent)]
+
+
+def test_a_hang_of_the_first_launch_ends_a_budget_that_is_over(tmp_path: Path) -> None:
+    """What hangs is found by its silence; what it kept from being measured is not begun again."""
+    plan = plan_of("self.fail", params={"kind": 1.0}, launches=2, time_budget="1ms", hang_after="200ms")
+    events = run_plan(tmp_path, plan, setup_of())
+    assert ended(events) == [("self.fail", "failed")]
+    (spent,) = [event for event in events if isinstance(event, BudgetSpent)]
+    assert (spent.points, spent.launches) == (1, 1)

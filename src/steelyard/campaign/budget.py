@@ -36,12 +36,13 @@ _GRACE_SHARE, _LEAST_GRACE = 0.05, 0.5
 class Budget(Struct, frozen=True):
     """A budget of seconds that began at an instant of the monotonic clock; None: without end.
 
-    `cases` are the measurements to be made when it began.
+    `cases` are the measurements to be made when it began. It is not over where it does not end what runs.
     """
 
     seconds: float | None
     began: float
     cases: int = 1
+    ends: bool = True
 
     @property
     def left(self) -> float:
@@ -51,12 +52,12 @@ class Budget(Struct, frozen=True):
     @property
     def is_over(self) -> bool:
         """Is the deadline over?"""
-        return self.left <= 0
+        return self.ends and self.left <= 0
 
     @property
     def patience_is_over(self) -> bool:
         """Is the deadline so long over that a point in flight is given up?"""
-        return self.left <= -max(_LEAST_GRACE, _GRACE_SHARE * (self.seconds or 0))
+        return self.ends and self.left <= -max(_LEAST_GRACE, _GRACE_SHARE * (self.seconds or 0))
 
     def most_seconds(self, points: int) -> float | None:
         """Divide the rest among the remaining points; None: what their rules say.
@@ -88,11 +89,13 @@ def estimate(plan: Plan, jobs: Sequence[PlannedJob], setup: CampaignSetup) -> tu
     lines = [f"{work}: at most {format_duration(budget)}"]
     fitting = sum(cost <= budget for cost in itertools.accumulate(costs.values()))
     if fitting < len(costs):
-        room = f"about {fitting} of the {len(costs)} launches" if fitting else "part of one launch"
-        lines.append(
-            f"the time budget of {format_duration(budget)} has room for {room}: each takes "
-            f"{format_duration(max(costs.values()))} or more; what is not measured by then is left out"
-        )
+        given, cost = format_duration(budget), format_duration(max(costs.values()))
+        if fitting or jobs[0].launch > 1:
+            room = f"about {fitting} of the {len(costs)} launches" if fitting else "part of one launch"
+            left = f"has room for {room}: each takes {cost} or more; what is not measured by then is left out"
+        else:
+            left = f"is less than one launch takes, {cost} or more: the first is finished, no other begins"
+        lines.append(f"the time budget of {given} {left}")
     return tuple(lines)
 
 

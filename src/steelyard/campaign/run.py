@@ -7,6 +7,7 @@ launch that hangs, and goes on with the next point: hangs, crashes and wrong ans
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from collections import Counter
@@ -94,7 +95,8 @@ def run_campaign(
     """Measure all that is not finished yet; with `retry_failed`, failures count as not finished.
 
     A time budget is for so many `rounds` of the same size, of which this is the first. It decides how long a
-    test case may take in a launch, or `seconds` do, by point: their rules decide for others. When
+    test case may take in a launch, or `seconds` do, by point: their rules decide for others. It does not end
+    the first launch of a campaign, without which there is no answer. When
     `is_stopping` says so, the test case in progress is the last one. Launches inherit `lock`, if given. Ranks
     that take all cores begin to measure when `is_idle` says that this process no longer works on them. Raises
     InputError for a missing launcher, MeasurementError if the batch system ends our job.
@@ -114,15 +116,17 @@ def run_campaign(
     else:
         words = (f"all was measured before ({counted(len(done), 'measurement')}): nothing is measured again",)
         listener(CampaignBegins(words, 0))
+    first = sum(1 for _ in itertools.takewhile(lambda job: job.launch == 1, jobs))
     for index, job in enumerate(jobs):
         if index == 0 or job.launch != jobs[index - 1].launch:
             budget = await_launch(spread, job.launch, budget, listener, is_stopping)
         if is_stopping():
             return
+        granted = msgspec.structs.replace(budget, ends=index >= first)
         seen = (lessons, listener, lock, is_idle, is_stopping, seconds)
-        left = _run_job(CampaignJob(folder, plan, campaign, setup, job, budget, remaining, *seen))
+        left = _run_job(CampaignJob(folder, plan, campaign, setup, job, granted, remaining, *seen))
         remaining -= len(job.points) - left
-        if budget.is_over and remaining > 0:
+        if budget.is_over and remaining > 0 and index + 1 >= first:
             launches = {later.launch for later in jobs[index + (left == 0) :]}
             listener(BudgetSpent(remaining, len(launches), folder))
             return
@@ -163,7 +167,7 @@ def _run_job(job: CampaignJob) -> int:
         if points:
             with given_files(job, points) as hold:
                 points = _watch(job, tail, points, command, launch, hold)
-        if job.budget.is_over or job.is_stopping():
+        if job.budget.left <= 0 or job.is_stopping():  # where ranks died or hung, the rest waits
             return len(points)
     return 0
 

@@ -65,7 +65,10 @@ YesFlag = Annotated[
 ]
 TimeBudget = Annotated[
     str | None,
-    typer.Option(metavar="TIME", help="for all launches: 90s, 10m; what does not fit is left out, and named"),
+    typer.Option(
+        metavar="TIME",
+        help="for all launches: 90s, 10m; the first one is finished, others if they fit",
+    ),
 ]
 JunitFile = Annotated[Path | None, typer.Option(metavar="FILE", help="write the verdicts as JUnit XML, too")]
 MarkdownFile = Annotated[

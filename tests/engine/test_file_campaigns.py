@@ -28,6 +28,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
+_SEED = int(os.environ.get("STEELYARD_KILLS_SEED", "37"))
 _SOON = 0.3  # seconds, in place of 20
 
 
@@ -114,9 +115,11 @@ def test_what_cannot_be_removed_is_told(tmp_path: Path, silent: Path) -> None:
 
 @pytest.mark.further
 def test_campaigns_that_are_killed_leave_nothing_after_the_next_run(tmp_path: Path) -> None:
-    """Driver and ranks at random instants; `STEELYARD_KILLS=30` does it as often."""
+    """Driver and ranks at random instants; `STEELYARD_KILLS=30` does it as often, others with a
+    `STEELYARD_KILLS_SEED`.
+    """
     setup_of()
-    kills, rng = int(os.environ.get("STEELYARD_KILLS", "4")), random.Random(37)
+    kills, rng = int(os.environ.get("STEELYARD_KILLS", "4")), random.Random(_SEED)
     place = tmp_path / "place"
     others = {place / "precious": b"data", place / "steelyard-files-0-other" / "shared": b"theirs"}
     for path, data in others.items():

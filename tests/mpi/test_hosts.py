@@ -23,9 +23,11 @@ import pytest
 import hosts as testbed
 from hosts import Hosts, hosts
 from points import mpi_or_skip
-from steelyard.base.errors import MeasurementError
+from steelyard.base.errors import InputError, MeasurementError
 from steelyard.engines.build import mpi_engine
+from steelyard.engines.endings import ends_badly
 from steelyard.engines.mpi import Mpi
+from steelyard.engines.shmem import choose_shmem
 from steelyard.records import schema as records
 from steelyard.records.read import read_records
 from steelyard.records.schema import Sync
@@ -90,13 +92,12 @@ def _try_launch(bed: Hosts, mpi: Mpi, out: Path, points: int, per_host: int) -> 
     engine = mpi_engine(mpi)
     out.unlink(missing_ok=True)
     words = out.with_suffix(".points")
-    words.write_text(
-        "".join(f"point={i} op=mpi.barrier method=epoch rule=fixed count=1\n" for i in range(points))
-    )
+    op = "shmem.barrier_all" if mpi.kind == "shmem" else "mpi.barrier"
+    words.write_text("".join(f"point={i} op={op} method=epoch rule=fixed count=1\n" for i in range(points)))
     start = bed.mpiexec(mpi, per_host)
     command = [*start.argv_prefix, engine.path, "run", "--clock", "monotonic", "--out", str(out)]
     done = run([*command, "--points", str(words)], env=os.environ | start.environment, timeout=_SECONDS)
-    assert done.code == 0, done.out + done.err
+    assert done.code == 0 or ends_badly(mpi), done.out + done.err
     read = read_records(out).records
     syncs = [record for record in read if isinstance(record, Sync)]
     if len(syncs) < 2 * points:
@@ -125,6 +126,19 @@ def _compare(bed: Hosts, synced: Synced, per_host: int = 1) -> Iterator[Found]:
 def test_every_offset_is_inside_its_errors(mpi: Mpi, offsets_s: tuple[int, ...], tmp_path: Path) -> None:
     if mpi.family not in testbed.FAMILIES:
         pytest.skip(f"the test bed does not start {mpi.family}")
+    _offsets_are_inside(mpi, offsets_s, tmp_path)
+
+
+@pytest.mark.further
+def test_every_offset_by_messages_of_openshmem_is_inside(tmp_path: Path) -> None:
+    try:
+        library = choose_shmem("oshmem")
+    except InputError as why:
+        pytest.skip(str(why))
+    _offsets_are_inside(library, (0, 250), tmp_path)
+
+
+def _offsets_are_inside(mpi: Mpi, offsets_s: tuple[int, ...], tmp_path: Path) -> None:
     found: list[Found] = []
     busy: list[_Busy] = []
     with hosts(len(offsets_s), offsets_s) as bed:

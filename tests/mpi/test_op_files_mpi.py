@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,8 +47,10 @@ def _patterns() -> Iterator[str]:
 
 @pytest.fixture
 def files() -> Iterator[Path]:
-    """A folder in memory, where nothing waits for a disk."""
-    with TemporaryDirectory(prefix="files-of-tests-", dir="/dev/shm") as folder:
+    """A folder in memory, where nothing waits for a disk; or in that of STEELYARD_FILES."""
+    with TemporaryDirectory(
+        prefix="files-of-tests-", dir=os.environ.get("STEELYARD_FILES", "/dev/shm")
+    ) as folder:
         yield Path(folder) / "own"
 
 

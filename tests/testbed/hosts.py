@@ -96,7 +96,7 @@ def _openmpi(bed: Hosts, major: int, per_host: int) -> tuple[list[str], dict[str
     argv += ["--mca", "btl_tcp_if_include", "eth0", "--mca", "mpi_yield_when_idle", "1"]
     argv += ["-H", ",".join(f"{host.name}:{per_host}" for host in bed.hosts)]
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    return argv, root
+    return argv, root | {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}  # for OpenSHMEM, which has no btl
 
 
 def _mpich(bed: Hosts, major: int, per_host: int) -> tuple[list[str], dict[str, str]]:

@@ -123,7 +123,7 @@ def main() -> None:
             print(f"scatter {100 * scatter:g} %, each call {name}: alarms in {rate} checks", end="")
             print(f" of {found[0].family} verdicts, {_share(found, HOLDS)} of which are that it holds")
     for slower in (1.2, 1.5, 2.0):
-        found = checks(options.checks // 10, options.launches, 0.05, 1.0, {"mpi.gather": slower})
+        found = checks(max(1, options.checks // 10), options.launches, 0.05, 1.0, {"mpi.gather": slower})
         mine = [one for said in found for one in said.points if one.left == "mpi.gather" != one.right]
         hit = sum(one.verdict == VIOLATED for one in mine)
         print(

@@ -5,13 +5,12 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+from drawn_hosts import DRAWN, drawn_rounds
 from further import further
 from loaded import load_benchmark
 from made_machine import weighed
-from make_records import FakePoint, steady
 from placed import tables_text
 from steelyard.analyses.hosts.in_full import measured_in_full
 from steelyard.analyses.hosts.model import host_matrices
@@ -19,36 +18,9 @@ from steelyard.judges.accept import Acceptance, Topic, Weighed, accept
 from steelyard.plan.host_pairs import is_of_hosts
 from steelyard.system.allocation import AllocatedHost
 
-_ROUNDS = 8
-
 
 def _hosts(count: int, slow: int | None, to: Path, link: tuple[int, int] | None = None) -> Weighed:
-    """So many hosts meet in eight of all rounds; all messages of one take a quarter longer, or those of a
-    link twice as long.
-    """
-    last = count - 1
-    points = []
-    for number in np.linspace(1, last, _ROUNDS).astype(int):
-        partners = [int(number - rank) % last for rank in range(last)]
-        alone = next(rank for rank in range(last) if partners[rank] == rank)
-        partners = [last if rank == alone else partners[rank] for rank in range(last)] + [alone]
-        slower = [1.25 if slow in pair else 1.0 for pair in enumerate(partners)]
-        points.append(
-            FakePoint(
-                "mpi.pattern.round_robin",
-                steady(2000.0, count=12),
-                ranks=count,
-                report="message",
-                method="each",
-                reps=1,
-                params={"round": float(number)},
-                partners=tuple(partners),
-                pace=tuple(
-                    2.0 if link in (pair, pair[::-1]) else time
-                    for pair, time in zip(enumerate(partners), slower, strict=True)
-                ),
-            )
-        )
+    points = drawn_rounds(count, slow, link)
     return weighed(to / "out", points, hosts=lambda rank: f"node{rank}", cpus=lambda rank: "0")
 
 
@@ -62,7 +34,7 @@ def test_a_slow_host_of_many_is_named_by_the_verdict_and_the_table(
 ) -> None:
     seen = _hosts(count, slow, tmp_path)
     (matrix,) = host_matrices(seen.rows)
-    assert len(matrix.ends) == count * _ROUNDS // 2
+    assert len(matrix.ends) == count * DRAWN // 2
     assert [one.host for one in matrix.times if one.is_slower] == ([] if slow is None else [f"node{slow}"])
     found = accept(seen)
     hosts, links = _topic(found, "hosts"), _topic(found, "links")

@@ -1,0 +1,50 @@
+"""Commands that an acceptance prints: what is odd or not known is measured by them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from advice import FOLDER, Advice, types
+from drawn_hosts import drawn_rounds
+from make_records import FakePoint, steady, write_folder
+
+_COUNTS = (
+    "objects",
+    "heap_held_bytes",
+    "freed",
+    "heap_left_bytes",
+    "resident_held_bytes",
+    "locked_held_bytes",
+)
+
+
+@types("analyses/hosts/in_full.py: measured_in_full")
+def test_a_slow_host_of_many_is_measured_with_each_of_a_few(
+    advice: Advice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In an allocation of these hosts, as PBS tells it."""
+    hosts = [f"node{number}" for number in range(40)]
+    points = drawn_rounds(40, 17)
+    write_folder(tmp_path / FOLDER, points, launches=6, hosts=hosts.__getitem__, cpus=lambda rank: "0")
+    nodes = tmp_path / "nodes"
+    nodes.write_text("\n".join(hosts))
+    monkeypatch.setenv("PBS_JOBID", "1.server")
+    monkeypatch.setenv("PBS_NODEFILE", str(nodes))
+    said = advice.steelyard("accept", FOLDER)
+    assert "Host node17 is " in said.out
+    planned = advice.type("analyses/hosts/in_full.py: measured_in_full", said, more="--dry-run")
+    assert planned.code == 0, planned.err
+    assert "7 test cases in 10 launches" in planned.out  # each of eight hosts with each other one
+
+
+@types("judges/accept/library_memory.py: memory")
+def test_what_a_library_leaves_is_measured_well_enough(advice: Advice, tmp_path: Path) -> None:
+    point = FakePoint("mpi.memory.comm_dup", steady(9e5, count=8), counts=_COUNTS)
+    write_folder(tmp_path / FOLDER, [point], launches=1)
+    said = advice.steelyard("accept", FOLDER)
+    assert "leaves of each is not known well enough" in " ".join(said.out.replace("#", " ").split())
+    planned = advice.type("judges/accept/library_memory.py: memory", said, more="--dry-run")
+    assert planned.code == 0, planned.err
+    assert "1 test case in 10 launches" in planned.out

@@ -8,7 +8,16 @@ import msgspec
 import pytest
 
 from macro_rows import row
-from steelyard.analyses.waiting.model import BLOCKS, BOTH, CANNOT_TELL, SPINS, YIELDS, waitings, way_of
+from steelyard.analyses.waiting.model import (
+    BLOCKS,
+    BOTH,
+    CANNOT_TELL,
+    QUEUES,
+    SPINS,
+    YIELDS,
+    waitings,
+    way_of,
+)
 from steelyard.analyses.waiting.neighbours import neighbour_tables, waiting_neighbours
 from steelyard.analyses.waiting.pictures import waiting_charts
 from steelyard.analyses.waiting.tables import waiting_tables
@@ -58,6 +67,7 @@ def test_waits_of_a_table_and_a_picture() -> None:
     waits = waitings(rows)
     assert [one.wait for one in waits] == [1e4, 1e6, 1e9]  # 1 us is no wait
     assert {(one.way, one.burnt) for one in waits} == {(SPINS, 1.0)}
+    assert waitings([_row(1e5, [2e4], **used)])[0].way == QUEUES
     (table,) = waiting_tables(waits)
     text = table_text(table, Paper(80, is_pipe=False))
     assert max(map(len, text.splitlines())) <= 80

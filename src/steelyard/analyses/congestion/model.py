@@ -19,6 +19,7 @@ from steelyard.results.facets import Tails
 from steelyard.results.facets.tails import TOLD
 from steelyard.results.key import key_of
 from steelyard.results.row import Row, has_time
+from steelyard.rows.labels import told_params
 from steelyard.stats import Interval, launch_interval
 
 TRAFFIC, NONE = "traffic", "none"
@@ -57,10 +58,10 @@ def congestions(rows: Sequence[Row]) -> tuple[Congestion, ...]:
         if row.params[TRAFFIC] == NONE:
             quiet.setdefault(key_of(row, _FREE), row)
     pairs = [(row, quiet.get(key_of(row, _FREE))) for row in timed]
-    return tuple(_of(row, base) for row, base in pairs if base is not None and base is not row)
+    return tuple(_of(row, base, timed) for row, base in pairs if base is not None and base is not row)
 
 
-def _of(row: Row, base: Row) -> Congestion:
+def _of(row: Row, base: Row, among: Sequence[Row]) -> Congestion:
     ratios_of = {name: _ratio(_launches(row, name), _launches(base, name)) for name in QUANTILES}
     impact = {name: ratio for name, ratio in ratios_of.items() if ratio is not None}
     return Congestion(
@@ -69,7 +70,9 @@ def _of(row: Row, base: Row) -> Congestion:
         bytes=row.bytes,
         ranks=row.ranks,
         method=row.method,
-        params={name: value for name, value in row.params.items() if f"param.{name}" not in _FREE},
+        params={
+            name: value for name, value in told_params(row, among).items() if f"param.{name}" not in _FREE
+        },
         traffic=str(row.params[TRAFFIC]),
         quiet=base.time or 0.0,
         loaded=row.time or 0.0,

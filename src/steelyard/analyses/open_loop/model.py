@@ -20,6 +20,7 @@ from steelyard.records.fields import Params
 from steelyard.results.facets import Offered, Samples
 from steelyard.results.key import key_of
 from steelyard.results.row import Row
+from steelyard.rows.labels import told_params
 from steelyard.stats import Interval
 
 KNEE = 2.0
@@ -52,7 +53,8 @@ class Knee(Struct, frozen=True):
 class OpenLoop(Struct, frozen=True, kw_only=True):
     """The rates of one op, size and team under one MPI, the lowest first; `closed` is a closed loop beside.
 
-    `due` are the parameters of the method that all rates share.
+    `params` are those that the plan sets or in which rows differ, `due` the parameters of the method that all
+    rates share.
     """
 
     op: str
@@ -75,11 +77,13 @@ def open_loops(rows: Sequence[Row]) -> tuple[OpenLoop, ...]:
         if (rate := row.get(Offered).offered_rate) is not None:
             series.setdefault(key_of(row, (f"param.{_RATE}",)), {}).setdefault(rate, row)
     return tuple(
-        _of(dict(sorted(rates.items())), closed) for rates in series.values() if len(rates) >= LEAST_RATES
+        _of(dict(sorted(rates.items())), closed, timed)
+        for rates in series.values()
+        if len(rates) >= LEAST_RATES
     )
 
 
-def _of(rates: dict[float, Row], closed: dict[tuple[object, ...], Row]) -> OpenLoop:
+def _of(rates: dict[float, Row], closed: dict[tuple[object, ...], Row], among: Sequence[Row]) -> OpenLoop:
     first = next(iter(rates.values()))
     beside = closed.get(key_of(first, _FREE))
     loads = tuple(_load(row) for row in rates.values())
@@ -88,7 +92,7 @@ def _of(rates: dict[float, Row], closed: dict[tuple[object, ...], Row]) -> OpenL
         mpi=first.mpi,
         bytes=first.bytes,
         ranks=first.ranks,
-        params=first.params,
+        params=told_params(first, among),
         due={name: value for name, value in first.method_params.items() if name != _RATE},
         loads=loads,
         closed=_load(beside) if beside else None,

@@ -16,6 +16,7 @@ from msgspec import Struct
 from steelyard.records.fields import Params
 from steelyard.results.facets import Offered, Samples, Used
 from steelyard.results.row import Row
+from steelyard.rows.labels import told_params
 from steelyard.stats import Interval
 
 LEAST_WAIT_NS = 10e3  # a message that comes sooner is not waited for
@@ -23,6 +24,7 @@ RECEIVER = 1
 SLEEPS = 0.25  # switches to wait for a message: who makes fewer does not sleep
 BURNS = 0.5  # of a CPU: who takes more and yet sleeps, spins at first
 SPINS, YIELDS, BLOCKS, BOTH, CANNOT_TELL = "spins", "yields", "blocks", "spins, blocks", "cannot tell"
+QUEUES = "queues"  # messages come later than the next is due, so that nobody waits
 
 
 class Waiting(Struct, frozen=True, kw_only=True):
@@ -53,13 +55,12 @@ class Waiting(Struct, frozen=True, kw_only=True):
 
 def waitings(rows: Sequence[Row]) -> tuple[Waiting, ...]:
     """Take each rate at which a receiver waits, the shortest wait of a setting first."""
-    receivers = [
-        _of(row, rate) for row in rows if (rate := row.get(Offered).offered_rate) and row.status == "ok"
-    ]
+    timed = [row for row in rows if row.get(Offered).offered_rate is not None and row.status == "ok"]
+    receivers = [_of(row, row.get(Offered).offered_rate or 1.0, timed) for row in timed]
     return tuple(wait for wait in receivers if wait.wait >= LEAST_WAIT_NS)
 
 
-def _of(row: Row, rate: float) -> Waiting:
+def _of(row: Row, rate: float, among: Sequence[Row]) -> Waiting:
     used = row.get(Used)
     burnt, switches = _receiver(used.rank_cpu_shares), _receiver(used.rank_switches)
     return Waiting(
@@ -68,7 +69,7 @@ def _of(row: Row, rate: float) -> Waiting:
         bytes=row.bytes,
         placement=row.placed.text if row.placed else None,
         env=row.env,
-        params=row.params,
+        params=told_params(row, among),
         wait=1e9 / rate,
         woken=Interval(row.time or 0.0, row.time_low, row.time_high),
         p99=row.get(Samples).p99 if row.get(Samples).p99_low is not None else None,
@@ -78,7 +79,7 @@ def _of(row: Row, rate: float) -> Waiting:
         yields=used.yields,
         cycles=used.cycles,
         energy=used.energy_j,
-        way=way_of(burnt, switches, used.yields),
+        way=QUEUES if (row.time or 0.0) > 1e9 / rate else way_of(burnt, switches, used.yields),
     )
 
 

@@ -30,7 +30,7 @@ def waiting_tables(waits: Sequence[Waiting]) -> tuple[Table, ...]:
             ),
             columns=(
                 *(axis.column for axis in labels.varying),
-                *(number("wait"), number("woken", strong=True), number("±"), number("p99")),
+                *(number("after"), number("woken", strong=True), number("±"), number("p99")),
                 *(number("CPU"), number("system"), number("switches"), number("yields"), words("it")),
             ),
             lines=plain_lines((*labels.cells(i), *_cells(wait)) for i, wait in enumerate(waits)),

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REP_NS = 100 };
+enum { REP_NS = 100, MOST_CHUNKS = 32 };
 
 /* What the op was asked to do and did. */
 struct world {
@@ -88,6 +88,8 @@ struct kept {
     int points, ends, syncs, jumps;
     int64_t sync_step; /* between the synchronisations around a block */
     int64_t reps, warm_up_reps, observations, rejected, shortest, first;
+    int64_t chunks[MOST_CHUNKS]; /* samples of each of the first ones */
+    int chunk_count;
     char status[16], why[ERR_TEXT_MAX], flag[16], report[16];
     bool verified;
 };
@@ -110,6 +112,8 @@ static int keep_chunk(struct sink *sink, const struct point *p, const struct chu
     (void)p;
     CHECK(c->before_index < 0 || c->after_index - c->before_index == k->sync_step);
     CHECK(c->first == k->observations && c->count > 0 && c->yields[0] == 0);
+    if (k->chunk_count < MOST_CHUNKS)
+        k->chunks[k->chunk_count++] = c->count;
     for (int64_t i = 0; i < c->count; ++i) {
         int64_t duration = c->stop_ns[i] - c->start_ns[i];
         k->first = k->observations == 0 && i == 0 ? duration : k->first;
@@ -303,6 +307,36 @@ static void check_methods(void)
     CHECK(strcmp(k.status, "skipped") == 0 && strstr(k.why, "the method ack needs 2 ranks, there is 1"));
 }
 
+/* A chunk lasts 20 ms, a block at most 2 s; neither goes beyond the next look of the rule, nor the last one
+ * far beyond the time limit. */
+static void check_chunks(void)
+{
+    static const struct {
+        const char *words;
+        int64_t rep_ns;
+        enum op_class class;
+        int64_t chunks[12];
+    } rows[] = {
+        {"rule=fixed count=100 method=barrier", 1000000, OP_LOCAL, {1, 19, 19, 19, 19, 19, 4}},
+        {"rule=fixed count=3000 method=barrier", 100, OP_LOCAL, {1, 1024, 1024, 951}},
+        {"rule=fixed count=4 method=barrier", 30000000, OP_LOCAL, {1, 1, 1, 1}},
+        {"rule=fixed count=1000 most_seconds=0.05 method=barrier", 3000000, OP_LOCAL, {1, 6, 6, 4}},
+        {"rule=fixed count=100 method=epoch", 100000, OP_COLLECTIVE, {64, 36}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        struct world w = {.rep_ns = rows[i].rep_ns, .class = rows[i].class};
+        struct kept k = measure(&w, rows[i].words, NULL, 0);
+        int at = 0;
+        while (rows[i].chunks[at] > 0 && k.chunks[at] == rows[i].chunks[at])
+            ++at;
+        const bool is_so = rows[i].chunks[at] == 0 && at == k.chunk_count;
+        CHECK(is_so);
+        for (int j = 0; !is_so && j < k.chunk_count; ++j)
+            fprintf(stderr, "%s %lld%s", j ? "" : rows[i].words, (long long)k.chunks[j],
+                    j + 1 < k.chunk_count ? "," : "\n");
+    }
+}
+
 static void check_failures(void)
 {
     struct world w;
@@ -344,6 +378,7 @@ int main(void)
     check_reps();
     check_warm_up();
     check_methods();
+    check_chunks();
     check_failures();
     check_pilot();
     check_checks();

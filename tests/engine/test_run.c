@@ -322,6 +322,10 @@ static void check_chunks(void)
         {"rule=fixed count=4 method=barrier", 30000000, OP_LOCAL, {1, 1, 1, 1}},
         {"rule=fixed count=1000 most_seconds=0.05 method=barrier", 3000000, OP_LOCAL, {1, 6, 6, 4}},
         {"rule=fixed count=100 method=epoch", 100000, OP_COLLECTIVE, {64, 36}},
+        /* one sample is left: before the next look, and before the time limit */
+        {"rule=fixed count=65 method=epoch", 100000, OP_COLLECTIVE, {64, 1}},
+        {"rule=fixed count=21 method=barrier", 1000000, OP_LOCAL, {1, 19, 1}},
+        {"rule=fixed count=1000 most_seconds=0.0238 method=barrier", 3000000, OP_LOCAL, {1, 6, 1}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         struct world w = {.rep_ns = rows[i].rep_ns, .class = rows[i].class};

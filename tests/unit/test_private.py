@@ -98,7 +98,7 @@ def test_a_cache_that_others_may_write_is_refused_and_the_remedy_works(
 ) -> None:
     shared = Path("/tmp", f"steelyard cache {os.getpid()}")
     monkeypatch.setenv("STEELYARD_CACHE", str(shared))
-    shared.mkdir()
+    (shared / "engines").mkdir(parents=True)
     try:
         shared.chmod(0o777)
         with pytest.raises(InputError) as refused:
@@ -166,3 +166,15 @@ def test_a_cache_in_which_this_user_may_not_look_has_nothing(
         assert kept_folder("started") is None
     finally:
         os.seteuid(0)
+
+
+@needs_root
+def test_nothing_is_made_in_a_cache_of_another_user(own_cache: Path) -> None:
+    own_cache.mkdir(0o777)
+    for path in own_cache.parents:
+        if path.stat().st_uid == os.geteuid() and not path.stat().st_mode & 0o011:
+            path.chmod(path.stat().st_mode | 0o011)
+    os.chown(own_cache, _NOBODY, -1)
+    with pytest.raises(InputError, match="belongs to another user"):
+        cache_folder("engines", "x")
+    assert list(own_cache.iterdir()) == []

@@ -29,11 +29,14 @@ def weak_spot(folder: Path) -> tuple[Path, str] | None:
 
     The folder belongs to this user or to root and only its owner may write it. Each folder above does, too,
     or is sticky, so that nobody renames what others have there. Below a folder of this user that nobody else
-    may enter, the rest cannot be reached.
+    may enter, the rest cannot be reached. What is missing can be made for this user alone.
     """
     ours = {0, os.geteuid(), Path("/").stat().st_uid}  # a user namespace may call root by another number
     for path in reversed((folder, *folder.parents)):
-        found = path.lstat()
+        try:
+            found = path.lstat()
+        except FileNotFoundError:
+            return None
         if found.st_uid not in ours:
             return path, f"belongs to another user (uid {found.st_uid})"
         if found.st_mode & _OTHERS_WRITE and (path == folder or not found.st_mode & stat.S_ISVTX):

@@ -45,8 +45,10 @@ def cache_folder(*names: str) -> Path:
             "records name what is in it; set STEELYARD_CACHE to a folder with a plain name"
         )
     try:
-        folder = private_folder(folder)
-        spot = weak_spot(folder)
+        folder = Path(os.path.realpath(folder))
+        spot = weak_spot(folder) or weak_spot(
+            private_folder(folder)
+        )  # nothing is made where others may write
     except OSError as error:
         raise InputError(
             f"'{folder}' cannot be made: {error.strerror}; set STEELYARD_CACHE to another folder"

@@ -21,8 +21,6 @@ from steelyard.cli.console import (
     tell_counted,
 )
 from steelyard.cli.options import JsonFlag, listed
-from steelyard.plan.like import find_like
-from steelyard.plan.suites import SUITES
 from steelyard.render.terminal import BOLD
 
 if TYPE_CHECKING:
@@ -65,17 +63,17 @@ class ShowOptions:
 
 def show(options: ShowOptions) -> None:
     """Show the results as tables; those of several folders side by side."""
-    from steelyard.export.exported import Export
-    from steelyard.export.formats import FORMATS
     from steelyard.session.results import read_each
 
     if options.json and options.csv:
         raise InputError("--json and --csv are two formats; leave one of them out")
     like = listed(options.like)
-    for name in like:
-        find_like(name)
+    _check_like(like)
     each = read_each(options.folders)
     if options.json or options.csv:
+        from steelyard.export.exported import Export
+        from steelyard.export.formats import FORMATS
+
         export = Export(tuple(one.exported() for one in each))
         say_bytes(FORMATS["json" if options.json else "csv"](export))
         return
@@ -150,6 +148,7 @@ def _print_sentences(sentences: Sequence[str]) -> int:
 def their_tests(names: Sequence[str] = ()) -> tuple[Theirs, ...]:
     """Find the tests of other suites by these names, in any case; all if there are none."""
     from steelyard.export.suite_tests import Theirs
+    from steelyard.plan.suites import SUITES
 
     wanted = [name.lower() for name in names]
     rows = [(suite, row) for suite, tests in SUITES.items() for row in tests]
@@ -166,11 +165,12 @@ def like_tables_of(names: Sequence[str], read: ReadFolder) -> list[Table]:
 
     Raises InputError for an unknown test.
     """
+    if not names:
+        return []
     from steelyard.export.like_table import like_tables
 
-    for name in names:
-        find_like(name)
-    tests = their_tests(names) if names else ()
+    _check_like(names)
+    tests = their_tests(names)
     each = [list(like_tables([test], read.rows)) for test in tests]
     if without := [test.name for test, tables in zip(tests, each, strict=True) if not tables]:
         measured = {row.op for row in read.rows if row.count}
@@ -182,6 +182,15 @@ def like_tables_of(names: Sequence[str], read: ReadFolder) -> list[Table]:
         return []
     where = f"{read.name}, " if read.name else ""
     return [replace(table, explained=f"{where}{table.explained}") for tables in each for table in tables]
+
+
+def _check_like(names: Sequence[str]) -> None:
+    """Raise InputError for an unknown test."""
+    if names:
+        from steelyard.plan.like import find_like  # here: who names none needs no table of tests
+
+        for name in names:
+            find_like(name)
 
 
 def tell_diagnostics(found: Sequence[Diagnostic], where: str = "") -> int:

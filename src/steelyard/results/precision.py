@@ -23,6 +23,7 @@ from steelyard.results.facets import Precise
 from steelyard.results.load import Measured, PointLaunch
 from steelyard.results.row import Row, RowLaunch, half_of
 from steelyard.stats.interval import t_quantile
+from steelyard.stats.looks import launches_for
 
 _LEVEL = 0.95  # of the intervals of launches
 _COARSE = 15  # degrees of freedom of the interval inside a launch
@@ -52,8 +53,6 @@ def with_precision(rows: Sequence[Row], measured: Measured) -> tuple[Row, ...]:
 
 
 def _judged(row: Row, asked: float, seconds: float) -> Row:
-    from steelyard.stats.looks import launches_for  # here: it imports scipy
-
     if row.time is None:
         return row
     half = half_of(row.time, row.time_low, row.time_high)

@@ -7,25 +7,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.analyses.overview import ReadFolder, as_shown, overview_text, read_rows
+from steelyard.analyses.overview import ReadFolder, as_shown, overview_text
 from steelyard.base.diagnostic import Diagnostic
 from steelyard.base.files import real_path
 from steelyard.base.plural import counted
 from steelyard.base.printable import visible
 from steelyard.diagnostics.results import diagnostics_of
 from steelyard.diagnostics.text import diagnostic_text
-from steelyard.export.exported import ExportedFolder
-from steelyard.export.table import table_of
 from steelyard.judges.compare.asked import Comparisons
 from steelyard.records.results_folder import check_results_folder
 from steelyard.render.terminal import Paper
 from steelyard.results.row import Row
-from steelyard.session.asked import text_of
 from steelyard.session.page import results_html
-from steelyard.system.workers import mapped
+from steelyard.session.read_once import read_once
 
 if TYPE_CHECKING:
     import polars
+
+    from steelyard.export.exported import ExportedFolder
 
 _WIDTH = 110  # letters of a line of text, where no terminal says another number
 
@@ -69,6 +68,9 @@ class Results:
 
         Raises InputError for other `rows`, and where polars is missing.
         """
+        from steelyard.export.table import table_of  # here, as formats below: most who read need none
+        from steelyard.session.asked import text_of
+
         return table_of([(self.read.measured, self.exported())], text_of("rows", rows))
 
     def report(self) -> Path:
@@ -79,6 +81,8 @@ class Results:
 
     def exported(self) -> ExportedFolder:
         """Convert it to the input of formats."""
+        from steelyard.export.exported import ExportedFolder
+
         return ExportedFolder(self.folder, self.read.made, self.diagnostics, self.name)
 
     def __repr__(self) -> str:
@@ -104,7 +108,7 @@ def read_results(folder: Path, name: str = "") -> Results:
     Raises InputError.
     """
     check_results_folder(folder)
-    read = read_rows(folder, name, mapped)
+    read = read_once(folder, name)
     return Results(read, diagnostics_of(read))
 
 

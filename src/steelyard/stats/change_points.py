@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.distributions import student_quantile
 
 LEAST_SIDE = 3  # nights on each side of a change: one or two odd nights are no level
 ORDERS = 1999  # random ones; with the one seen 2000
@@ -245,6 +245,6 @@ def _rise(before: FloatArray, after: FloatArray, alike: float) -> tuple[float, f
     squares = ((before - before.mean()) ** 2).sum() + ((after - after.mean()) ** 2).sum()
     scatter = max(math.sqrt(squares / (n + m - 2)), LEAST_SCATTER)
     error = scatter * math.sqrt((1 / n + 1 / m) * (1 + alike) / (1 - alike))
-    half = float(stdtrit(n + m - 2, 0.995)) * error
+    half = student_quantile(n + m - 2, 0.995) * error
     rise = float(after.mean() - before.mean())
     return rise, rise - half, rise + half

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from steelyard.stats.alike import LEAST_IN_TIME, lag1, likeness
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.distributions import half_binomial_cdf, student_quantile
 from steelyard.stats.fast_stats import deviation, mean, middle
 from steelyard.stats.quantile import quantile, row_quantiles
 
@@ -303,10 +304,7 @@ def _ranked(data: FloatArray, level: float) -> Estimate | None:
 @functools.lru_cache
 def rank_pair(count: int, level: float) -> tuple[int, float] | None:
     """Find how many values to leave out at either end, the most for that level, and the coverage."""
-    from scipy.special import bdtr
-
-    below = np.arange((count + 1) // 2)
-    coverage = 1.0 - 2.0 * bdtr(below.astype(np.float64), count, 0.5)
+    coverage = 1.0 - 2.0 * half_binomial_cdf(count)
     enough = np.flatnonzero(coverage >= level)
     return (int(enough[-1]), float(coverage[enough[-1]])) if enough.size else None
 
@@ -321,12 +319,9 @@ def _student(data: FloatArray, level: float, kind: str) -> Estimate:
     return Estimate(centre, low, high, level, int(data.size), kind)
 
 
-@functools.lru_cache
 def t_quantile(level: float, degrees: float) -> float:
     """Compute the two-sided quantile of Student's t."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees, 0.5 + level / 2))
+    return student_quantile(degrees, 0.5 + level / 2)
 
 
 def with_tick(estimate: Estimate, data: FloatArray, tick: float) -> Estimate:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.distributions import student_quantile
 
 ODD_PART = 3  # one in so many places, or more, are no odd ones but a kind of their own
 _MOST_ODD = 1000  # that are taken out: a day of them would not be read
@@ -61,7 +61,7 @@ def odd_places(groups: Sequence[FloatArray], *, level: float = 0.99, finest: flo
         t, df = _deletion(values, group, left, finest)
         at = int(np.argmax(np.abs(t)))
         taken.append(at)
-        if abs(t[at]) > stdtrit(df, 1 - false_alarm / left.sum()):
+        if abs(t[at]) > student_quantile(df, 1 - false_alarm / left.sum()):
             odd = step
         left[at] = False
         if np.bincount(group, left, len(groups)).min() <= 1:
@@ -73,7 +73,7 @@ def odd_places(groups: Sequence[FloatArray], *, level: float = 0.99, finest: flo
     rest = np.where(is_odd, 0.0, values - centre[group])
     df = max(1, int(counts.sum()) - len(groups))
     spread = float(np.sqrt((rest**2).sum() / df))
-    bound = float(stdtrit(df, 1 - false_alarm / values.size)) * max(spread, finest)
+    bound = student_quantile(df, 1 - false_alarm / values.size) * max(spread, finest)
     slow = is_odd & (values > centre[group])
     ends = np.cumsum([one.size for one in groups])[:-1]
     return Lasting(tuple(np.split(slow, ends)), spread, tuple(bound * np.sqrt(1 + 1 / counts)))

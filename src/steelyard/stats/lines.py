@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.distributions import beta_cdf
+from steelyard.stats.fast_stats import row_middles
 from steelyard.stats.interval import Estimate
 
 LEAST_SIZES = 3  # of a piece: two make any line exact
@@ -97,7 +99,7 @@ def find_breaks(sizes: Sequence[int], launches: Sequence[Sequence[float]]) -> tu
     error of the larger number of pieces.
     """
     x, table = np.asarray(sizes, dtype=np.float64), np.asarray(launches, dtype=np.float64)
-    times = np.median(table, axis=0)
+    times = row_middles(table.T)
     noise, freedom = median_noise(table)
 
     def missed(breaks: tuple[int, ...]) -> float:
@@ -122,9 +124,7 @@ def find_breaks(sizes: Sequence[int], launches: Sequence[Sequence[float]]) -> tu
 
 def f_tail(more: int, freedom: int, ratio: float) -> float:
     """Compute the chance that an F ratio of `more` and `freedom` degrees is above one."""
-    from scipy.special import fdtrc
-
-    return float(fdtrc(more, freedom, max(ratio, 0.0)))
+    return beta_cdf(freedom / 2, more / 2, freedom / (freedom + more * max(ratio, 0.0)))
 
 
 def median_noise(launches: FloatArray) -> tuple[float, int]:

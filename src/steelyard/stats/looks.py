@@ -18,9 +18,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.distributions import normal_quantile, student_quantile
 from steelyard.stats.interval import rank_pair, t_quantile
 from steelyard.stats.moderated import degrees_of
 from steelyard.stats.paired_permutation import Swapped, compare_arms, least_pairs
@@ -90,8 +90,8 @@ def _wide(look: int, family: int | None) -> float:
     if family is None:
         return _reach(look, ROW_LEVEL)
     share = share_of([one for one in looks_until(look) if one < look], look)
-    degrees = degrees_of(np.array(look), family)
-    return float(-stdtrit(degrees, share * (1 - RATIO_LEVEL) / 2 / family)) * math.sqrt(2 / look)
+    degrees = int(degrees_of(np.array(look), family))
+    return -student_quantile(degrees, share * (1 - RATIO_LEVEL) / 2 / family) * math.sqrt(2 / look)
 
 
 @functools.cache
@@ -99,7 +99,7 @@ def _reach(launches: int, level: float) -> float:
     """Compute half of the interval over normal launches, in standard deviations."""
     if (found := rank_pair(launches, level)) is None:
         return t_quantile(level, launches - 1) / math.sqrt(launches)
-    return float(-ndtri((found[0] + 1 - 0.375) / (launches + 0.25)))
+    return -normal_quantile((found[0] + 1 - 0.375) / (launches + 0.25))
 
 
 def compare_looks(

@@ -11,6 +11,7 @@ from msgspec import Struct
 from numpy.typing import ArrayLike, NDArray
 
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.distributions import beta_quantile
 from steelyard.stats.fast_stats import deviation, mean, middle, variance
 from steelyard.stats.interval import (
     COARSE_BLOCKS,
@@ -197,14 +198,12 @@ def share_interval(shares: Sequence[float], level: float = 0.95) -> tuple[float,
     with the beta distribution for sums that are not whole. Shares between vary less than trials, so the
     interval is wide for them. (0, 1) with one launch, which is one trial.
     """
-    from scipy.special import betaincinv
-
     n, k = len(shares), float(np.sum(shares))
     if n < 2:
         return 0.0, 1.0
     tail = (1 - level) / 2
-    low = float(betaincinv(k, n - k + 1, tail)) if k > 0 else 0.0
-    high = float(betaincinv(k + 1, n - k, 1 - tail)) if k < n else 1.0
+    low = beta_quantile(k, n - k + 1, tail) if k > 0 else 0.0
+    high = beta_quantile(k + 1, n - k, 1 - tail) if k < n else 1.0
     return low, high
 
 

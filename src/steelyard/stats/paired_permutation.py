@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from steelyard.stats.alike import LEAST_IN_TIME, MOST_RHO
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.distributions import student_quantile
 from steelyard.stats.moderated import degrees_of, moderated_variance
 
 GAPS = (np.inf, 1.5, 1.25)  # ratios above which a gap between sorted values is a change of mode; inf: none is
@@ -210,7 +210,8 @@ def _family(tested: FloatArray, pairs: NDArray[np.int64], signs: FloatArray) -> 
 def _student(pairs: NDArray[np.int64], level: float) -> FloatArray:
     """Compute Student's t of each column, corrected for all; one column has no other to lend it values."""
     columns = max(int((pairs >= 2).sum()), 1)
-    return np.asarray(-stdtrit(degrees_of(pairs, columns), (1 - level) / 2 / columns))
+    tail = (1 - level) / 2 / columns
+    return np.array([-student_quantile(int(degrees), tail) for degrees in degrees_of(pairs, columns)])
 
 
 def _drift(values: FloatArray, known: NDArray[np.bool_]) -> FloatArray:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.distributions import normal_quantile
 from steelyard.stats.interval import Estimate
 
 IntArray = NDArray[np.int64]
@@ -44,10 +45,8 @@ def _rank_sum_left_out(n: int, m: int, level: float) -> int | None:
     """
     tail = (1.0 - level) / 2 + 1e-12
     if n + m > MOST_EXACT:
-        from scipy.special import ndtri
-
         deviation = math.sqrt(n * m * (n + m + 1) / 12)
-        return int(n * m / 2 - 0.5 + float(ndtri(tail)) * deviation)
+        return int(n * m / 2 - 0.5 + normal_quantile(tail) * deviation)
     ways = _ways_to_choose(np.arange(1, n + m + 1), n)
     reached = np.cumsum(ways / ways.sum())[n * (n + 1) // 2 :]  # P(U <= 0), P(U <= 1), ...
     few = int(np.searchsorted(reached, tail, side="right"))

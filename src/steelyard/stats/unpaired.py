@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
 
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.distributions import student_quantile, student_tail
 from steelyard.stats.paired_permutation import Swapped
 
 LEAST_HOUR = 0.03  # of a time, as a standard deviation
@@ -87,9 +87,7 @@ def _column(
         squares = sum(float(((one.means - one.means.mean()) ** 2).sum()) for one in (a, b))
         ways.append((mine + theirs - 2, math.sqrt(squares / (mine + theirs - 2) * (1 / mine + 1 / theirs))))
     estimate = float(b.means.mean() - a.means.mean())
-    half = max(float(-stdtrit(degrees, (1 - level) / 2 / family)) * error for degrees, error in ways)
-    p = max(
-        2 * float(stdtr(degrees, -abs(estimate) / error)) if error > 0 else 0.0 for degrees, error in ways
-    )
+    half = max(-student_quantile(degrees, (1 - level) / 2 / family) * error for degrees, error in ways)
+    p = max(2 * student_tail(degrees, abs(estimate) / error) if error > 0 else 0.0 for degrees, error in ways)
     error = max(error for _, error in ways)
     return estimate, estimate - half, estimate + half, min(1.0, family * p), min(n, m), error

@@ -27,6 +27,7 @@ from steelyard.results.row import Row
 from steelyard.results.sittings import sittings_of
 from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, launch_interval, pieces_at
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.fast_stats import middle
 from steelyard.stats.lines import f_tail, median_noise
 
 LEAST_SIZES = 3  # fewer make no line that can be checked
@@ -122,18 +123,18 @@ def line_model(mpi: str, rows: Mapping[int, Row]) -> LogModel | None:
     shared = sorted(set.intersection(*(set(median) for median in medians)))
     if not shared:
         return None
-    times = [float(np.median([median[launch] for launch in shared])) for median in medians]
+    times = [middle([median[launch] for launch in shared]) for median in medians]
     breaks = find_breaks(sizes, [[median[launch] for median in medians] for launch in shared])
     launches = {
         launch: fit_pieces(sizes, [median[launch] for median in medians], breaks) for launch in shared
     }
-    middle = fit_pieces(sizes, times, breaks)
+    typical = fit_pieces(sizes, times, breaks)
     table = {
         size: np.array([one[launch] for launch in shared]) for size, one in zip(sizes, medians, strict=True)
     }
     limits = next((told for row in rows.values() if (told := row.get(Limits).limits)), {})
-    missed = np.abs(pieces_at(middle, np.asarray(sizes, dtype=np.float64)) / np.asarray(times) - 1.0)
-    parts = _parts(sizes, middle)
+    missed = np.abs(pieces_at(typical, np.asarray(sizes, dtype=np.float64)) / np.asarray(times) - 1.0)
+    parts = _parts(sizes, typical)
     began = {one.launch: one.began_unix_ns or 0 for row in rows.values() for one in row.launches}
     sittings = sittings_of([began[launch] for launch in shared])
     pieces = tuple(
@@ -142,12 +143,12 @@ def line_model(mpi: str, rows: Mapping[int, Row]) -> LogModel | None:
             *_spans([lines[i] for lines in launches.values()], inside, table, sittings),
             **_change(piece.least, dict(zip(sizes, medians, strict=True)), limits),
         )
-        for i, (piece, inside) in enumerate(zip(middle, parts, strict=True))
+        for i, (piece, inside) in enumerate(zip(typical, parts, strict=True))
     )
     return LogModel(
         mpi=mpi,
         sizes=tuple(sizes),
-        pieces=_with_curve(pieces, middle, parts),
+        pieces=_with_curve(pieces, typical, parts),
         missed=float(missed.max()),
         launches=launches,
     )
@@ -176,7 +177,7 @@ def _spans(
     missed = _misfit(lines, sizes, table)
     if not missed:
         return start, gap
-    times = {size: float(np.median(table[size])) for size in sizes}
+    times = {size: middle(table[size]) for size in sizes}
 
     def tilt(one: int, two: int) -> float:
         return missed * (times[one] + times[two]) / (two - one)
@@ -206,10 +207,10 @@ def _misfit(lines: Sequence[Piece], sizes: Sequence[int], table: Mapping[int, Fl
 
 
 def _with_curve(
-    pieces: tuple[LogPiece, ...], middle: Sequence[Piece], parts: Sequence[Sequence[int]]
+    pieces: tuple[LogPiece, ...], typical: Sequence[Piece], parts: Sequence[Sequence[int]]
 ) -> tuple[LogPiece, ...]:
     """Lower the interval of the first start as far as a curve may go below its line."""
-    drop = _drop(middle, parts) if len(pieces) > 1 else 0.0
+    drop = _drop(typical, parts) if len(pieces) > 1 else 0.0
     first = pieces[0]
     if not drop or first.start.low is None:
         return pieces
@@ -261,7 +262,7 @@ def _change(
 def _jumps(below: Mapping[int, float], above: Mapping[int, float]) -> bool:
     """Do most launches have at least half of the median jump from one size to the next?"""
     logs = np.log([above[launch] / below[launch] for launch in below if launch in above])
-    jump = float(np.median(logs)) if logs.size else 0.0
+    jump = middle(logs) if logs.size else 0.0
     return bool(abs(jump) > math.log1p(LEAST_JUMP) and np.mean(logs / jump >= 0.5) >= _MOST)
 
 

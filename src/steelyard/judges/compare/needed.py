@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtri, ndtr, stdtrit
 
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.looks import SURE, share_of, that_count
@@ -89,6 +88,8 @@ def _decided(
     known: Prospect, counts: NDArray[np.int64], shares: FloatArray, margin: float, *, kept: bool
 ) -> FloatArray:
     """Compute with which probability each number of launches decides, shape as `counts`."""
+    from scipy.special import chdtri, ndtr  # here: it takes long to import
+
     now, n = known.pairs, counts[:, None]
     spread = np.sqrt(known.degrees / chdtri(known.degrees, _CHANCES))  # true scatter over the one seen
     later = np.sqrt((now + (n - now) * spread**2) / n) if kept else np.broadcast_to(spread, (n.size, 15))
@@ -121,5 +122,7 @@ def _now(known: Prospect) -> FloatArray:
 
 def _bounds(known: Prospect, counts: NDArray[np.int64], shares: FloatArray) -> FloatArray:
     """Compute Student's t, corrected for the family, at each number of launches."""
+    from scipy.special import stdtrit
+
     degrees = np.maximum(counts + (known.degrees - known.pairs), 1)
     return np.asarray(-stdtrit(degrees, known.false_alarm * shares / 2 / max(known.family, 1)))

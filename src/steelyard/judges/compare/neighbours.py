@@ -17,21 +17,26 @@ _LONG = 10.0  # times the usual gap between the launches of a pair; beyond, they
 _SHORT_NS = 60e9  # gaps that are never long: starting a launch may take a while
 
 
-def strangers(case: Sequence[Row], among: Sequence[Sequence[Row]]) -> frozenset[int]:
+def begins_of(cases: Sequence[Sequence[Row]]) -> list[tuple[int, int]]:
+    """List when launches of test cases began, each with its number; the first comes first."""
+    rows = [row for case in cases for row in case]
+    return sorted({(at, number) for row in rows for number, at in _began(row).items()})
+
+
+def strangers(case: Sequence[Row], begins: Sequence[tuple[int, int]]) -> frozenset[int]:
     """Find the launches of a test case, by number, whose arms are no neighbours in time.
 
-    case: the row of each arm; among: those of all test cases. No neighbours are launches of a pair with a
-    launch of another number between them, or with ten times the usual gap. Records without the begin count as
-    neighbours.
+    case: the row of each arm; begins: those of the launches of all test cases. No neighbours are launches of
+    a pair with a launch of another number between them, or with ten times the usual gap. Records without the
+    begin count as neighbours.
     """
     began = [_began(row) for row in case]
     shared = set.intersection(*(set(one) for one in began))
     spans = {number: sorted(one[number] for one in began) for number in shared}
-    others = sorted({(at, number) for rows in among for row in rows for number, at in _began(row).items()})
     apart = {
         number
         for number, span in spans.items()
-        if any(span[0] < at < span[-1] and other != number for at, other in others)
+        if any(span[0] < at < span[-1] and other != number for at, other in begins)
     }
     gaps = {number: span[-1] - span[0] for number, span in spans.items() if number not in apart}
     usual = float(np.median(list(gaps.values()))) if gaps else 0.0

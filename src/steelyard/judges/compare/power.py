@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import chdtri, ndtr, stdtrit
 
 from steelyard.stats.looks import FIRST_SHARE, MOST_NAMED
 from steelyard.stats.moderated import degrees_of
@@ -26,6 +25,8 @@ def launches_to_find(
     Student's t of the pairs, corrected for the family, as `compare` uses it; its power is the mean over what
     the true scatter may be (chi-squared). Permutations need a least number of pairs besides.
     """
+    from scipy.special import chdtri, ndtr, stdtrit  # here: it takes long to import
+
     counts = np.unique(np.ceil(2 * 1.02 ** np.arange(440)).astype(np.int64))
     counts = counts[(counts >= least_pairs(FIRST_SHARE * false_alarm)) & (counts <= MOST_NAMED)]
     true = math.sqrt(2) * max(scatter, 1e-9) * np.sqrt(max(degrees, 1) / chdtri(max(degrees, 1), _CHANCES))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import bdtr
 
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.distributions import half_binomial_cdf
 from steelyard.stats.paired_permutation import GAPS, LEAST_IN_MODE, mode_parts
 
 
@@ -25,6 +25,6 @@ def shares_words(first: FloatArray, second: FloatArray, false_alarm: float) -> s
     slow, slow_too = first[known] > edge, second[known] > edge
     text = f"in {100 * slow.mean():.0f} and {100 * slow_too.mean():.0f} % of launches"
     more, less = int((slow_too & ~slow).sum()), int((slow & ~slow_too).sum())
-    if more + less and 2 * float(bdtr(min(more, less), more + less, 0.5)) <= false_alarm:
+    if more != less and 2 * half_binomial_cdf(more + less)[min(more, less)] <= false_alarm:
         return f"the slow mode comes {'more' if more > less else 'less'} often: {text}"
     return f"2 modes, the slow one {text}"

@@ -17,7 +17,7 @@ from steelyard.judges.compare.answer import COMPARED, Answer, Question
 from steelyard.judges.compare.arms import Rivals
 from steelyard.judges.compare.conditions import differing
 from steelyard.judges.compare.contrasts import answers_of
-from steelyard.judges.compare.neighbours import refuse_copies, strangers
+from steelyard.judges.compare.neighbours import begins_of, refuse_copies, strangers
 from steelyard.records.command_line import resumed
 from steelyard.results.row import Row, has_no_time, has_time
 from steelyard.results.sittings import sittings_of
@@ -118,7 +118,8 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
         raise OtherConditionsError(text) if first and first.conditions else InputError(text)
     if not by_turns:
         refuse_copies(usable, rivals.arms)
-    apart = [strangers(case, usable) for case in usable] if by_turns else [frozenset[int]()] * len(usable)
+    begins = begins_of(usable)
+    apart = [strangers(case, begins) for case in usable] if by_turns else [frozenset[int]()] * len(usable)
     base, *others = rivals.arms
     family = (len(usable) + len({case[0].op for case in usable})) * rivals.comparisons
     points: list[CaseVerdict] = []

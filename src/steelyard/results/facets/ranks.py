@@ -11,6 +11,8 @@ from msgspec import Struct
 from steelyard.results.combined import Combined
 from steelyard.results.load import PointLaunch
 from steelyard.results.row import Facet
+from steelyard.stats.arrays import FloatArray
+from steelyard.stats.fast_stats import row_middles
 
 
 class Ranks(Facet, frozen=True, kw_only=True):
@@ -69,13 +71,17 @@ def _own(launches: Sequence[PointLaunch]) -> _Own:
         return _Own()
     extents = [launch.taken.mean_extent for launch in launches if launch.taken.mean_extent is not None]
     quantiles = [launch.taken.rank_quantiles for launch in launches if launch.taken.rank_quantiles]
-    medians = np.median([launch.taken.rank_medians for launch in launches], axis=0)
+    medians = _column_middles([launch.taken.rank_medians for launch in launches])
     return _Own(
-        medians=tuple(medians.tolist()),
-        means=tuple(np.median(extents, axis=0).tolist()) if extents else (),
-        quantiles=tuple(np.median(quantiles, axis=0).tolist()) if quantiles else (),
+        medians=medians,
+        means=_column_middles(extents) if extents else (),
+        quantiles=_column_middles(quantiles) if quantiles else (),
         kept=first.kept,
     )
+
+
+def _column_middles(launches: Sequence[Sequence[float] | FloatArray]) -> tuple[float, ...]:
+    return tuple(row_middles(np.array(launches, dtype=np.float64).T).tolist())
 
 
 def _slowest(launches: Sequence[PointLaunch]) -> tuple[int | None, float | None]:

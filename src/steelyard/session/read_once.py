@@ -1,0 +1,115 @@
+"""Results folders that were read before, so that nobody waits for the same statistics twice.
+
+The cache has what was made of each folder last, with the state of its files then: their sizes and times, and
+those of this program. Another state is read anew. A folder whose files have changed only just now is not
+kept: a further change within a tick of the file system's clock would show in no time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from steelyard import __version__
+from steelyard.analyses.analysis import Made
+from steelyard.analyses.overview import ReadFolder, read_rows
+from steelyard.base.errors import InputError
+from steelyard.base.files import read_regular, write_whole
+from steelyard.base.private import is_private_file
+from steelyard.engines.cache import cache_folder, kept_folder
+from steelyard.results.load import Measured
+from steelyard.results.row import Row
+from steelyard.system.workers import mapped
+
+_SETTLED_NS = 2_000_000_000  # since the last change of a file: longer than a tick of any file system's clock
+_MOST_BYTES = 32 << 20  # of records: what is larger would fill the cache
+_MOST_KEPT = 16  # folders: the oldest go
+_ERRORS = (InputError, OSError, ValueError, pickle.PickleError, EOFError, AttributeError, ImportError)
+
+FolderStamps = tuple[object, ...]
+
+
+def read_once(folder: Path, name: str = "") -> ReadFolder:
+    """Read a results folder as `read_rows` does, or from the cache if it is as it was. Raises InputError."""
+    state = _state_of(folder)
+    with suppress(*_ERRORS):
+        measured, rows = _kept(folder, state)
+        return ReadFolder(name, measured, Made(rows))
+    read = read_rows(folder, name, mapped)
+    if _is_settled(state) and _state_of(folder) == state:
+        with suppress(*_ERRORS):
+            _keep(folder, state, read)
+    return read
+
+
+def _state_of(folder: Path) -> FolderStamps:
+    """List the name, size and times of each file that is read, and of each module of this program."""
+    files = [folder / "campaign.json", *sorted((folder / "records").glob("*.jsonl"))]
+    versions = (sys.version, np.__version__, msgspec.__version__, __version__)
+    return (versions, tuple(_program()), tuple(_stamp(file) for file in files))
+
+
+def _program() -> Iterator[tuple[str, int, int]]:
+    for where, _, names in os.walk(Path(__file__).parents[1]):
+        for name in sorted(names):
+            if name.endswith(".py"):
+                found = os.stat(os.path.join(where, name))  # noqa: PTH116, PTH118 - of hundreds, in ms
+                yield name, found.st_size, found.st_mtime_ns
+
+
+def _stamp(file: Path) -> tuple[str, int, int, int, int]:
+    try:
+        found = file.stat()
+    except OSError:
+        return file.name, -1, 0, 0, 0
+    return file.name, found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _is_settled(state: FolderStamps) -> bool:
+    """Are all files old enough that a further change shows, and few enough to be kept?"""
+    *_, files = state
+    assert isinstance(files, tuple)
+    newest = max(max(changed, moved) for *_, changed, moved in files)
+    is_old = newest < time.time_ns() - _SETTLED_NS
+    return bool(is_old and sum(size for _, size, *_ in files) < _MOST_BYTES)
+
+
+def _name_of(folder: Path) -> str:
+    where = f"{folder}\n{os.path.realpath(folder)}"
+    return hashlib.sha256(where.encode(errors="surrogateescape")).hexdigest()
+
+
+def _kept(folder: Path, state: FolderStamps) -> tuple[Measured, tuple[Row, ...]]:
+    """Get what is kept of a folder in this state. Raises one of `_ERRORS` if there is nothing."""
+    cache = kept_folder("read")
+    if cache is None or not is_private_file(cache / _name_of(folder)):
+        raise InputError("nothing is kept")
+    data = memoryview(read_regular(cache / _name_of(folder)))
+    digest = _digest_of(state)
+    if data[: len(digest)] != digest:
+        raise InputError(f"'{folder}' has changed")
+    found = pickle.loads(data[len(digest) :])  # noqa: S301 - of a folder that nobody else may write
+    assert isinstance(found, tuple)
+    return found
+
+
+def _keep(folder: Path, state: FolderStamps, read: ReadFolder) -> None:
+    cache = cache_folder("read")
+    data = pickle.dumps((read.measured, read.rows), protocol=pickle.HIGHEST_PROTOCOL)
+    write_whole(cache / _name_of(folder), _digest_of(state) + data)
+    others = sorted(cache.iterdir(), key=lambda one: one.stat().st_mtime_ns)
+    for old in others[:-_MOST_KEPT]:
+        old.unlink(missing_ok=True)
+
+
+def _digest_of(state: FolderStamps) -> bytes:
+    return hashlib.sha256(repr(state).encode()).digest()

@@ -1,0 +1,112 @@
+"""The cache of results folders that were read: the same as reading, or none."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from make_records import write_folder
+from overviews import A, B, pingpongs
+from steelyard.analyses.overview import ReadFolder, read_rows
+from steelyard.session import read_once as module
+from steelyard.session.read_once import read_once
+
+
+class AnewError(Exception):
+    """The folder is read, and not taken from the cache."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that has settled, with a cache of its own."""
+    monkeypatch.setenv("STEELYARD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(module, "_SETTLED_NS", 0)
+    return write_folder(tmp_path / "mine", pingpongs(A, B), launches=2)
+
+
+def reads_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
+    def anew(*_: object) -> ReadFolder:
+        raise AnewError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "read_rows", anew)
+        try:
+            read_once(folder)
+        except AnewError:
+            return True
+    return False
+
+
+def test_a_folder_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = read_rows(folder, "its name")
+    first = read_once(folder, "its name")
+    assert not reads_anew(folder, monkeypatch)
+    again = read_once(folder, "its name")
+    assert again.rows == first.rows == known.rows
+    assert again.name == "its name"
+    assert again.measured.campaign == known.measured.campaign
+    for one, other in zip(again.measured.points, known.measured.points, strict=True):
+        assert one.plan == other.plan
+        assert [cell.values.tolist() for cell in one.cells] == [cell.values.tolist() for cell in other.cells]
+
+
+def touched(folder: Path) -> None:
+    """A file of another time: a byte has changed, say."""
+    file = next((folder / "records").iterdir())
+    os.utime(file, ns=(1, file.stat().st_mtime_ns + 1))
+
+
+def longer(folder: Path) -> None:
+    with (folder / "campaign.json").open("a") as file:
+        file.write("\n")
+
+
+def fewer(folder: Path) -> None:
+    next((folder / "records").iterdir()).unlink()
+
+
+def damaged(folder: Path) -> None:
+    (kept,) = (folder.parent / "cache" / "read").iterdir()
+    kept.write_bytes(kept.read_bytes()[:-100])
+
+
+def of_others(folder: Path) -> None:
+    (kept,) = (folder.parent / "cache" / "read").iterdir()
+    kept.chmod(0o666)
+
+
+@pytest.mark.parametrize("change", [touched, longer, fewer, damaged, of_others])
+def test_what_has_changed_is_read_anew(folder: Path, change: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    read_once(folder)
+    assert callable(change)
+    change(folder)
+    assert reads_anew(folder, monkeypatch)
+
+
+def test_another_program_reads_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read_once(folder)
+    monkeypatch.setattr(module, "__version__", "another")
+    assert reads_anew(folder, monkeypatch)
+
+
+def test_what_has_only_just_changed_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_SETTLED_NS", 10**18)
+    read_once(folder)
+    assert not (folder.parent / "cache").exists()
+
+
+def test_few_folders_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST_KEPT", 2)
+    for number in range(3):
+        link = folder.parent / f"link{number}"
+        link.symlink_to(folder)
+        read_once(link)
+    assert len(list((folder.parent / "cache" / "read").iterdir())) == 2
+    assert not reads_anew(folder.parent / "link2", monkeypatch)
+
+
+def test_without_a_cache_folders_are_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEELYARD_CACHE", "/proc/nowhere")
+    assert read_once(folder).rows == read_rows(folder).rows

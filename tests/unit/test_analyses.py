@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 import steelyard.analyses
 from flat_rows import made_row
 from steelyard.analyses import registry
 from steelyard.analyses.analysis import Analysis, Made, PagePlace
-from steelyard.analyses.registry import ANALYSES
+from steelyard.analyses.registry import ANALYSES, in_order
 from steelyard.render.table import Table
 from steelyard.results.row import Row
 
@@ -78,3 +80,11 @@ def test_a_section_of_the_report_has_a_title() -> None:
     """That of its first table, or its own where it may have none."""
     for row in ANALYSES:
         assert row.title or row.place is not PagePlace.BEFORE_ROWS
+
+
+def test_two_analyses_of_one_key_are_refused() -> None:
+    """results.json could hold only one of them. One that another folder imports is the same."""
+    one, another = (Analysis(key="mine", make=lambda _: ()) for _ in range(2))
+    assert in_order([one, one]) == (one,)
+    with pytest.raises(ValueError, match="two analyses have the key 'mine'"):
+        in_order([one, another])

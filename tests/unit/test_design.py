@@ -18,7 +18,7 @@ from steelyard.plan.plan import MOST_PRECISE, Measure, Plan, plan_document
 from steelyard.records.campaign_file import PlannedPoint, read_campaign
 from steelyard.results.scatter import Scatters
 from steelyard.session.asked import plan_asked
-from steelyard.session.design import Needed, design_of, needed, with_needed, with_planned
+from steelyard.session.design import Needed, design_of, needed, with_launches
 from steelyard.stats.looks import compare_looks, launches_of_scatter
 from steelyard.system.machine import read_machine
 
@@ -112,14 +112,16 @@ def test_the_newest_results_of_this_machine_are_named(tmp_path: Path) -> None:
 def test_detect_plans_as_many_launches(tmp_path: Path) -> None:
     found = needed(_DETECTS, _ARMS, tmp_path / "new", _earlier(tmp_path / "quiet", scatter=0.002))
     assert found is not None
-    assert with_needed(_DETECTS, found).launches == 8
+    new = tmp_path / "new"
+    assert with_launches(_DETECTS, new, found).launches == 8
+    assert with_launches(_DETECTS, new, None).launches is None
     loud = needed(_DETECTS, _ARMS, tmp_path / "new", _earlier(tmp_path / "loud", scatter=0.5))
     assert loud is not None
-    assert with_needed(_DETECTS, loud).launches == MOST_PRECISE
+    assert with_launches(_DETECTS, new, loud).launches == MOST_PRECISE
     for given in (10, 12):  # the usual number is one, too
         asked = plan_asked(["mpi.pingpong"], {**_GIVEN, "launches": given})
-        assert with_needed(asked, loud).launches == given
-    assert with_needed(plan_asked(["mpi.pingpong"], _GIVEN), loud).launches == MOST_PRECISE
+        assert with_launches(asked, new, loud).launches == given
+    assert with_launches(plan_asked(["mpi.pingpong"], _GIVEN), new, loud).launches == MOST_PRECISE
 
 
 @pytest.mark.parametrize(
@@ -142,11 +144,12 @@ def test_a_number_of_launches_is_the_one_that_was_given_with_the_question(
 
 
 def test_a_folder_goes_on_with_what_its_difference_took(tmp_path: Path) -> None:
-    begun = with_needed(_DETECTS, Needed((40,), ""))
+    begun = with_launches(_DETECTS, tmp_path, Needed((40,), ""))
     open_folder(tmp_path, begun, _ARMS, read_machine())
-    assert with_planned(_DETECTS, tmp_path).launches == begun.launches == 40
-    assert with_planned(msgspec.structs.replace(_DETECTS, launches=60), tmp_path).launches == 60
-    assert with_planned(_PLAN, tmp_path).launches is None
+    others = Needed((90,), "")  # of results that came since then
+    assert with_launches(_DETECTS, tmp_path, others).launches == begun.launches == 40
+    assert with_launches(msgspec.structs.replace(_DETECTS, launches=60), tmp_path, others).launches == 60
+    assert with_launches(_PLAN, tmp_path, others).launches is None
 
 
 def test_the_design_is_in_the_folder_before_the_first_launch(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from steelyard.analyses.analysis import Made
 from steelyard.analyses.facts import model_sentences
 from steelyard.analyses.files_over_ranks.model import BYTES, NAMES, files_over_ranks
 from steelyard.analyses.files_over_ranks.pictures import files_over_ranks_charts
-from steelyard.analyses.files_over_ranks.tables import files_over_ranks_tables
-from steelyard.records.campaign_file import FILES
+from steelyard.analyses.files_over_ranks.tables import files_over_ranks_names, files_over_ranks_tables
+from steelyard.records.campaign_file import FILES, Placement
 from steelyard.records.kinds import FILE
 from steelyard.render.terminal import Paper, table_text
 from steelyard.results.row import Row
@@ -39,6 +39,31 @@ def test_a_curve_has_each_number_of_ranks() -> None:
     assert one.points[0].rate.low == pytest.approx(0.8e9)
     assert one.points[0].rate.high == pytest.approx(1.25e9)
     assert (one.best.ranks, one.points[-1].of_floor) == (4, 0.5)
+
+
+def test_each_placement_of_a_number_of_ranks_has_a_line() -> None:
+    rows = [
+        _row("file.pwrite", 1),
+        *(
+            _row(
+                "file.pwrite",
+                2,
+                placed=Placement(kind="list", cpus=(0, cpu)),
+                bandwidth=cpu * 1e9,
+            )
+            for cpu in (1, 2)
+        ),
+    ]
+    found = files_over_ranks(rows)
+    assert [(one.placement, [point.rate.value for point in one.points]) for one in found] == [
+        ("list 0,1", [1e9, 1e9]),
+        ("list 0,2", [1e9, 2e9]),
+    ]
+    (table,) = files_over_ranks_tables(found)
+    text = table_text(table, Paper(80, is_pipe=True))
+    assert "placement" in text
+    assert "0,2" in text
+    assert len(set(files_over_ranks_names(found))) == 2
 
 
 @pytest.mark.parametrize(

@@ -224,7 +224,7 @@ def test_a_line_of_any_length_is_read(tmp_path: Path, size: int, end: str) -> No
 
 
 def test_a_file_of_holes_is_not_read_to_its_end(tmp_path: Path) -> None:
-    """What stands behind them is none of a writer of ours."""
+    """What stands behind them is none of a writer of ours, and is counted as lost."""
     path = write(tmp_path / "a.jsonl", LINES)
     whole = path.stat().st_size
     with path.open("ab") as file:
@@ -232,8 +232,9 @@ def test_a_file_of_holes_is_not_read_to_its_end(tmp_path: Path) -> None:
         file.write(b"\n" + text_of(LINES).encode())
     found = read_job(path)
     assert len(found.points) == 1
-    why = "JSON is malformed: invalid character (byte 0)"
-    assert found.damage == (f"line {len(LINES) + 1} of a.jsonl is not a record ({why})",)
+    lost = path.stat().st_size - whole - _PIECE
+    why = f"is a hole of NUL bytes; {lost} bytes behind its first are not read"
+    assert found.damage == (f"line {len(LINES) + 1} of a.jsonl {why}",)
 
 
 @pytest.mark.parametrize(

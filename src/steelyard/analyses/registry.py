@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -54,7 +54,18 @@ def _place(analysis: Analysis[Any]) -> tuple[int, str]:
     return (ORDER.index(key) if key in ORDER else len(ORDER), key)
 
 
-ANALYSES: tuple[Analysis[Any], ...] = tuple(sorted({row.key: row for row in _rows()}.values(), key=_place))
+def in_order(rows: Iterable[Analysis[Any]]) -> tuple[Analysis[Any], ...]:
+    """Sort analyses; a row that several folders import is one. Raises ValueError for two of one key, of which
+    results.json could hold only one.
+    """
+    by_key: dict[str, Analysis[Any]] = {}
+    for row in rows:
+        if by_key.setdefault(row.key, row) is not row:
+            raise ValueError(f"two analyses have the key '{row.key}': give one of them another")
+    return tuple(sorted(by_key.values(), key=_place))
+
+
+ANALYSES = in_order(_rows())
 
 
 def analysis_tables(made: Made, folder: str = "") -> Iterator[Table]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -114,7 +115,14 @@ def _iterate(path: Path) -> Iterator[_Line]:
                     is_sealed = seal.is_right is not None
                 elif not is_sealed and seal.is_right:
                     raise InputError(f"{path}, line 1 has no checksum, and others have; {REMEDY}")
-                yield _read_line(path, number, line, seal, is_sealed)
+                behind = _behind(file, line)
+                yield (
+                    _Line(
+                        number, fault=f"is a hole of NUL bytes; {behind} bytes behind its first are not read"
+                    )
+                    if behind
+                    else _read_line(path, number, line, seal, is_sealed)
+                )
     except OSError as error:
         raise InputError(
             f"{path} cannot be read ({error.strerror}); give a folder that steelyard run wrote"
@@ -138,6 +146,13 @@ def _lines(file: IO[bytes]) -> Iterator[bytes]:
             return
     if pieces:
         yield b"".join(pieces)
+
+
+def _behind(file: IO[bytes], line: bytes) -> int:
+    """Count the bytes behind the last line of `_lines` that it leaves unread; 0 of any other line."""
+    if line.endswith(b"\n") or b"\0" not in line:
+        return 0
+    return os.fstat(file.fileno()).st_size - file.tell()
 
 
 def _read_line(path: Path, number: int, line: bytes, seal: Seal, is_sealed: bool) -> _Line:

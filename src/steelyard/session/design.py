@@ -165,16 +165,13 @@ def _is_of_this_machine(folder: Path) -> bool:
     return (machine.get("host"), machine.get("cpu_model")) == (here.host, here.cpu_model)
 
 
-def with_needed(plan: Plan, found: Needed) -> Plan:
-    """Plan as many launches as a difference takes, if no other number was given."""
-    if not plan.detect or not found.launches or plan.launches is not None:
+def with_launches(plan: Plan, folder: Path, found: Needed | None) -> Plan:
+    """Plan as many launches as a difference takes, if no other number was given: as many as it took when the
+    folder began, if there is one.
+    """
+    if not plan.detect or plan.launches is not None:
         return plan
-    return replace(plan, launches=found.of_plan(MOST_PRECISE))
-
-
-def with_planned(plan: Plan, folder: Path) -> Plan:
-    """Plan as many launches as a difference took when the folder began, if no other number was given."""
-    planned = read_campaign(folder).plan.get("launches")
-    if not plan.detect or plan.launches is not None or not isinstance(planned, int):
-        return plan
-    return replace(plan, launches=planned)
+    if (folder / "campaign.json").exists():
+        planned = read_campaign(folder).plan.get("launches")
+        return replace(plan, launches=planned) if isinstance(planned, int) else plan
+    return replace(plan, launches=found.of_plan(MOST_PRECISE)) if found and found.launches else plan

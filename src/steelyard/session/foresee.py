@@ -14,7 +14,7 @@ from steelyard.campaign.forecast import Forecast, forecast
 from steelyard.campaign.jobs import check_launches
 from steelyard.plan.plan import Plan, plan_document
 from steelyard.records.campaign_file import points_without_secrets
-from steelyard.session.design import Needed, needed, with_needed
+from steelyard.session.design import Needed, needed, with_launches
 from steelyard.session.events import OnEvent, ignored, teller
 from steelyard.session.measure import set_up
 from steelyard.system.machine import read_machine
@@ -39,8 +39,7 @@ def foresee(
     """
     setup, points = set_up(plan, read_machine(), topology_for(folder, plan), teller(on_event), builds=False)
     takes = needed(plan, points, folder, scatter)
-    if takes is not None and takes.launches:
-        plan = with_needed(plan, takes)
+    plan = with_launches(plan, folder, takes)
     expected = replace(plan, launches=_likely(plan, takes))
     found = forecast(expected, points_without_secrets(points, plan_document(plan)), setup)
     try:

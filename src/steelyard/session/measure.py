@@ -27,7 +27,7 @@ from steelyard.plan.resolve import resolve
 from steelyard.plan.settings import unread
 from steelyard.records.campaign_file import CampaignFile, PlannedMethod, PlannedPoint
 from steelyard.session.ahead import ImportsAhead
-from steelyard.session.design import design_of, needed, with_needed, with_planned
+from steelyard.session.design import design_of, needed, with_launches
 from steelyard.session.events import OnEvent, RoundBegins, RoundEnded, ignored, teller
 from steelyard.session.kept import bugs_kept_in
 from steelyard.session.precise import measure_precisely
@@ -158,11 +158,11 @@ def _ready(
     if not setup.is_built:
         setup, points = set_up(plan, machine, topology, tell, builds=True)
         check_launches(plan, points, setup)
-    if (folder / "campaign.json").exists():
-        plan = with_planned(plan, folder)
-    elif takes := needed(plan, points, folder, scatter):
+    is_new = not (folder / "campaign.json").exists()
+    takes = needed(plan, points, folder, scatter) if is_new else None
+    plan = with_launches(plan, folder, takes)
+    if takes is not None:
         tell(f"note: {takes.words}")
-        plan = with_needed(plan, takes)
         check_launches(plan, points, setup)
     families = [engine.mpi.family for engine in setup.engines.values() if engine.mpi]
     for name in unread((one.env for one in with_arms(plan).measure), families):

@@ -7,10 +7,11 @@ twice the rate to twice the ranks; one that has a lock, a disk or a server behin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from steelyard.base.plural import counted
 from steelyard.records.campaign_file import FILES
 from steelyard.records.fields import Params
 from steelyard.records.kinds import FILE
@@ -33,7 +34,10 @@ class FilesPoint(Struct, frozen=True):
 
 
 class FilesOverRanks(Struct, frozen=True, kw_only=True):
-    """An op of files over ranks, ascending; `counted` is what its rates are of, `folder` where files are."""
+    """An op of files over ranks, ascending; `counted` is what its rates are of, `folder` where files are.
+
+    `placement` is that of one number of ranks, if that number has several, each with a curve of its own.
+    """
 
     op: str
     mpi: str | None
@@ -41,6 +45,7 @@ class FilesOverRanks(Struct, frozen=True, kw_only=True):
     method: str
     params: Params
     folder: str | None
+    placement: str | None = None
     counted: str
     points: tuple[FilesPoint, ...]
 
@@ -51,17 +56,34 @@ class FilesOverRanks(Struct, frozen=True, kw_only=True):
 
 
 def files_over_ranks(rows: Sequence[Row]) -> tuple[FilesOverRanks, ...]:
-    """Make the curve of each op of files that was measured on two numbers of ranks or more, in the order of
+    """Make the curves of each op of files that was measured on two numbers of ranks or more, in the order of
     the rows.
     """
-    curves: dict[tuple[object, ...], dict[int, Row]] = {}
+    curves: dict[tuple[object, ...], dict[int, list[Row]]] = {}
     for row in rows:
         if row.role == FILE and row.status == "ok" and _rate(row) is not None:
-            curves.setdefault(key_of(row, _FREE), {}).setdefault(row.ranks, row)
-    return tuple(_curve(dict(sorted(one.items()))) for one in curves.values() if len(one) >= _LEAST)
+            curves.setdefault(key_of(row, _FREE), {}).setdefault(row.ranks, []).append(row)
+    several = (curve for curve in curves.values() if len(curve) >= _LEAST)
+    return tuple(_curve(*one) for curve in several for one in _by_placement(dict(sorted(curve.items()))))
 
 
-def _curve(rows: dict[int, Row]) -> FilesOverRanks:
+def _by_placement(curve: dict[int, list[Row]]) -> Iterator[tuple[str | None, dict[int, Row]]]:
+    """List the curves with one row of each number of ranks. Each placement of a number that has several has a
+    curve, with the first placements of the other numbers.
+    """
+    firsts = {ranks: rows[0] for ranks, rows in curve.items()}
+    others = [(ranks, row) for ranks, rows in curve.items() if len(rows) > 1 for row in rows]
+    if not others:
+        yield None, firsts
+    for ranks, row in others:
+        yield _where(row), firsts | {ranks: row}
+
+
+def _where(row: Row) -> str:
+    return row.placed.text if row.placed else counted(row.hosts or 1, "host")
+
+
+def _curve(placement: str | None, rows: dict[int, Row]) -> FilesOverRanks:
     first = next(iter(rows.values()))
     rates = ((ranks, row, _rate(row)) for ranks, row in rows.items())
     return FilesOverRanks(
@@ -71,6 +93,7 @@ def _curve(rows: dict[int, Row]) -> FilesOverRanks:
         method=first.method,
         params=first.params,
         folder=first.env.get(FILES),
+        placement=placement,
         counted=BYTES if first.get(Rate).bandwidth else NAMES,
         points=tuple(
             FilesPoint(ranks, rate, row.get(Roof).of_roof) for ranks, row, rate in rates if rate is not None

@@ -51,11 +51,12 @@ def _labels(found: Sequence[FilesOverRanks]) -> Labels:
 
 
 def _facts(one: FilesOverRanks, told: Collection[str]) -> Facts:
-    folder, mpi = one.folder or "", one.mpi or ""
+    folder, mpi, where = one.folder or "", one.mpi or "", one.placement or ""
     given: Params = {"method": one.method, **one.params}
     return {
         "mpi": Fact("MPI", mpi, mpi),
         "folder": Fact("files in", folder, f"files in {folder}"),
+        "placement": Fact("placement", where, f"placement {where}" if where else ""),
         **param_facts({key: value for key, value in given.items() if key in told}),
     }
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from steelyard.analyses.overview import ReadFolder
     from steelyard.base.diagnostic import Diagnostic
     from steelyard.export.suite_tests import Theirs
+    from steelyard.plan.suites.like import Like
     from steelyard.render.table import Table
 
 INDENT = "  "  # of a sentence of the headline, from its second line on
@@ -68,7 +69,7 @@ def show(options: ShowOptions) -> None:
     if options.json and options.csv:
         raise InputError("--json and --csv are two formats; leave one of them out")
     like = listed(options.like)
-    _check_like(like)
+    _likes(like)
     each = read_each(options.folders)
     if options.json or options.csv:
         from steelyard.export.exported import Export
@@ -169,13 +170,13 @@ def like_tables_of(names: Sequence[str], read: ReadFolder) -> list[Table]:
         return []
     from steelyard.export.like_table import like_tables
 
-    _check_like(names)
+    likes = _likes(names)
     tests = their_tests(names)
     each = [list(like_tables([test], read.rows)) for test in tests]
     if without := [test.name for test, tables in zip(tests, each, strict=True) if not tables]:
         measured = {row.op for row in read.rows if row.count}
         for name in without:
-            is_unknown = find_like(name).op in measured
+            is_unknown = likes[name.lower()].op in measured
             what = f"how {name} prints is not known here" if is_unknown else f"no row is of {name}"
             if measured:
                 tell(f"note: {what}; the tables are ours")
@@ -184,13 +185,13 @@ def like_tables_of(names: Sequence[str], read: ReadFolder) -> list[Table]:
     return [replace(table, explained=f"{where}{table.explained}") for tables in each for table in tables]
 
 
-def _check_like(names: Sequence[str]) -> None:
-    """Raise InputError for an unknown test."""
-    if names:
-        from steelyard.plan.like import find_like  # here: who names none needs no table of tests
+def _likes(names: Sequence[str]) -> dict[str, Like]:
+    """Find tests of other suites by their names, in small letters. Raises InputError for an unknown one."""
+    if not names:
+        return {}
+    from steelyard.plan.like import find_like  # here: who names none needs no table of tests
 
-        for name in names:
-            find_like(name)
+    return {name.lower(): find_like(name) for name in names}
 
 
 def tell_diagnostics(found: Sequence[Diagnostic], where: str = "") -> int:

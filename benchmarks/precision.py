@@ -28,7 +28,7 @@ from scipy.stats import norm
 from steelyard.judges.compare.answer import CANNOT_TELL, Answer, Question
 from steelyard.judges.compare.contrasts import answers_of
 from steelyard.stats import Estimate, launch_interval
-from steelyard.stats.alike import common_likeness
+from steelyard.stats.autocorrelation import common_likeness
 from steelyard.stats.looks import compare_looks, looks_until
 from steelyard.stats.paired_permutation import compare_arms
 

@@ -17,7 +17,7 @@ from steelyard.base.notes import with_notes
 from steelyard.base.product import MOST_LAUNCHES, MOST_STARTS, MOST_TEST_CASES
 from steelyard.campaign.jobs import MOST_MEASUREMENTS
 from steelyard.cli.manual import shared_files
-from steelyard.cli.page import with_options
+from steelyard.cli.option_tables import with_options
 from steelyard.engines.description import Description, Method, Op, Param, Rule
 from steelyard.export.schemas import SCHEMAS
 from steelyard.export.table import TABLE_COLUMNS, key_of_column, unit_of

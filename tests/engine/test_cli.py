@@ -19,7 +19,7 @@ from commands import FIXED, Said, Steelyard, steelyard_of
 from make_records import FakePoint, steady, write_folder
 from steelyard import __version__
 from steelyard.cli.main import main
-from steelyard.cli.page import commands
+from steelyard.cli.option_tables import commands
 from steelyard.engines.build import Engine, solo_engine
 from steelyard.engines.mpi import Mpi, find_mpis
 from steelyard.engines.shmem import find_shmems

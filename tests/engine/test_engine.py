@@ -316,7 +316,7 @@ def test_an_engine_is_asked_once_while_it_and_the_variables_stay_the_same(
     assert len(asked.read_text().splitlines()) == 3
 
 
-@pytest.mark.parametrize("kind", ["solo", "mpi"])
+@pytest.mark.parametrize("kind", ["solo", "mpi", "shmem"])
 def test_cmake_builds_the_same(tmp_path: Path, kind: Kind) -> None:
     """The same files with the same flags, but for warnings and what a compiler wrapper adds by itself."""
     root = engine_folder().parent
@@ -330,13 +330,15 @@ def test_cmake_builds_the_same(tmp_path: Path, kind: Kind) -> None:
         "-B",
         str(tmp_path / "b"),
         f"-DSTEELYARD_MPICC={fake}",
+        f"-DSTEELYARD_OSHCC={fake}",
     ]
     done = run(argv, timeout=600)
     assert done.code == 0, done.err
     ours = build_commands(engine_folder(), kind, ["cc"], Path("out")).compile
     flags = {word for word in ours[0] if word.startswith("-") and word not in ("-o", "-c")}
-    own = {"solo": ("solo-objects.dir", "steelyard-solo.dir"), "mpi": ("steelyard-mpi.dir",)}[kind]
+    own = ("solo-objects.dir", "steelyard-solo.dir") if kind == "solo" else (f"steelyard-{kind}.dir",)
     targets = (*own, "common-objects.dir")
+    ours_alone = {"-DSTEELYARD_MPI=1", "-DSTEELYARD_SHMEM=1"}
     compiled = set()
     for entry in json.loads((tmp_path / "b" / "compile_commands.json").read_text()):
         words = shlex.split(entry["command"])
@@ -346,8 +348,8 @@ def test_cmake_builds_the_same(tmp_path: Path, kind: Kind) -> None:
             extra = ("-W", "-frandom-seed=")
             theirs = {word for word in words[1:] if word.startswith("-") and not word.startswith(extra)}
             is_common = "common-objects.dir" in entry["command"]  # and does not ask which engine it is in
-            assert not (is_common and "STEELYARD_MPI" in Path(entry["file"]).read_text())
-            unasked = {"-DSTEELYARD_MPI=1"} if is_common else set()
+            assert not (is_common and re.search("STEELYARD_(MPI|SHMEM)", Path(entry["file"]).read_text()))
+            unasked = ours_alone if is_common else set()
             assert theirs - {"-o", "-c", "-I/fake/include"} == flags - unasked
     assert compiled == {word for command in ours for word in command if word.endswith(".c")}
 

@@ -14,7 +14,7 @@ import typer.main
 from advice import HOME, sources
 from commands import Steelyard, steelyard_of
 from steelyard.cli.main import _COMMANDS, _PLAN, app
-from steelyard.cli.page import commands, walk
+from steelyard.cli.option_tables import commands, walk
 from steelyard.engines.mpi import find_mpis
 
 _VERB = "|".join(sorted((re.escape(name) for name in commands()), key=len, reverse=True))

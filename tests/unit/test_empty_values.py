@@ -9,7 +9,7 @@ import typer.main
 
 from commands import Steelyard, steelyard_of
 from steelyard.cli.main import app
-from steelyard.cli.page import commands
+from steelyard.cli.option_tables import commands
 
 
 def _command(name: str) -> Any:

@@ -13,7 +13,7 @@ from commands import Steelyard, steelyard_of
 from steelyard.base.errors import InputError
 from steelyard.base.product import MOST_LAUNCHES
 from steelyard.cli.main import app
-from steelyard.cli.page import commands
+from steelyard.cli.option_tables import commands
 from steelyard.plan.exclude import Exclude
 from steelyard.plan.plan import Measure, Plan, read_plan
 

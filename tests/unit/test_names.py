@@ -17,6 +17,9 @@ MODULES = {
     "checks": "diagnostics",
     "few": "fast_stats",
     "foreign": "printable",
+    "ahead": "preimport",
+    "hold": "start_gate",
+    "where": "hang_stacks",
     "letter": "acceptance_page",
     "made": "registry",
     "models": "analyses",
@@ -83,7 +86,7 @@ def test_an_old_name_is_found(path: str, text: str, said: str) -> None:
 # Local names that say nothing of what they hold, and in how many places the package still gives them to
 # something. The number may only fall.
 VAGUE = ("one", "found", "told", "seen", "own")
-MOST_VAGUE = 1350
+MOST_VAGUE = 1250
 
 
 def vague_names(text: str) -> int:

@@ -24,8 +24,8 @@ from steelyard.stats import (
     slope_interval,
     with_tick,
 )
-from steelyard.stats.alike import FEW_RHO, MOST_RHO, alike_p, common_likeness, lag1, likeness
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.autocorrelation import FEW_RHO, MOST_RHO, alike_p, common_likeness, lag1, likeness
 from steelyard.stats.interval import t_quantile
 
 Draw = Callable[[np.random.Generator, int], FloatArray]

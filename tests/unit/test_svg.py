@@ -43,6 +43,7 @@ from steelyard.render.chart import (
 )
 from steelyard.render.phone import WIDTH, phone_chart
 from steelyard.render.svg import FONT, svg, swatch
+from steelyard.rows.pictures.style import form_style
 
 BLUE = Style("#0a4a86")
 X, Y = Axis("x", 0.0, 10.0, ((0.0, "0"), (10.0, "10"))), Axis("y", 1.0, 100.0, ((10.0, "ten"),), is_log=True)
@@ -161,7 +162,7 @@ def test_lines_are_told_apart_in_grey() -> None:
         for other in styles[:i]:
             apart = abs(luminance(one.colour) - luminance(other.colour))
             assert one.marker != other.marker or apart > 0.2 * 255
-    assert style_of(0, "nonblocking").dash != style_of(0, "persistent").dash
+    assert form_style(0, "nonblocking").dash != form_style(0, "persistent").dash
 
 
 @pytest.mark.parametrize("is_even", [True, False])

@@ -234,7 +234,9 @@ def skipped_cases(items: Sequence[Shown]) -> Iterator[tuple[str, str]]:
         told = (why_words(row), where)
         sizes = reasons.setdefault(told, {}).setdefault(row.op, [])
         others = (item.row for item in items if item.row.op == row.op)
-        alike = all(one.status == SKIPPED and one.why == row.why for one in others if one.mpi == row.mpi)
+        alike = all(
+            other.status == SKIPPED and other.why == row.why for other in others if other.mpi == row.mpi
+        )
         if row.sized and not alike and format_bytes(row.bytes) not in sizes:
             sizes.append(format_bytes(row.bytes))
     places: dict[tuple[str, str], list[str]] = {}

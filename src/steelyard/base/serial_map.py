@@ -20,4 +20,4 @@ class Mapper(Protocol):
 
 def serially(function: Callable[[Thing], Found], things: Sequence[Thing], seconds: float) -> list[Found]:  # noqa: ARG001
     """Return the result for each, computed by this process."""
-    return [function(one) for one in things]
+    return [function(thing) for thing in things]

@@ -15,10 +15,10 @@ from steelyard.base.secret import masked_settings, masked_words
 from steelyard.campaign.budget import Budget
 from steelyard.campaign.events import Listener
 from steelyard.campaign.files import AGAIN_SECONDS, TIDY_SECONDS, own_folder, unanswered
-from steelyard.campaign.hold import Hold
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
 from steelyard.campaign.lock import Lock
 from steelyard.campaign.room import settings_now
+from steelyard.campaign.start_gate import Hold
 from steelyard.engines.build import Engine
 from steelyard.launch.command import LaunchCommand
 from steelyard.launch.given import given_variables

@@ -39,7 +39,7 @@ from steelyard.campaign.events import (
     PointEnded,
 )
 from steelyard.campaign.folder import finished
-from steelyard.campaign.hold import Hold
+from steelyard.campaign.hang_stacks import ask_ranks, held_words, silent_hosts
 from steelyard.campaign.job import (
     CampaignJob,
     Lessons,
@@ -53,7 +53,7 @@ from steelyard.campaign.lock import Lock
 from steelyard.campaign.patience import longest_repetition, patience_seconds, phase_of, silent_words
 from steelyard.campaign.room import little_shared_memory, room_notes
 from steelyard.campaign.spread import await_launch, spread_of, spread_words
-from steelyard.campaign.where import ask_ranks, held_words, silent_hosts
+from steelyard.campaign.start_gate import Hold
 from steelyard.engines.endings import ends_badly
 from steelyard.launch.command import LaunchCommand, plan_launch
 from steelyard.launch.given import complaints

@@ -125,7 +125,7 @@ def accept(options: AcceptOptions) -> None:
         answer = answer and answer.followed_by(lines)
     if answer is not None:
         print_closing(answer)
-    exit_judged(ACCEPTED, (one.verdict for one in found.topics), options.strict)
+    exit_judged(ACCEPTED, (topic.verdict for topic in found.topics), options.strict)
 
 
 def _check(options: AcceptOptions) -> None:
@@ -141,17 +141,17 @@ def _check(options: AcceptOptions) -> None:
     check_retry(options.retry, options.out)
 
 
-def print_acceptance(weighed: Weighed, found: Acceptance) -> OnScreen:
+def print_acceptance(weighed: Weighed, acceptance: Acceptance) -> OnScreen:
     """Print the verdict and why, a line for each topic, and below it the reasons and remedies."""
     from steelyard.judges.accept.tables import acceptance_sentences, acceptance_table, head_facts
     from steelyard.render.terminal import prose_text
 
-    verdict = f"{weighed.name}: {found.verdict}: {found.why}."
+    verdict = f"{weighed.name}: {acceptance.verdict}: {acceptance.why}."
     lines = 0
-    for sentence in (verdict, *head_facts(found)):
+    for sentence in (verdict, *head_facts(acceptance)):
         lines += print_laid_out(prose_text(sentence, paper(), indent="  "))
-    lines += say_aside("") + print_table(acceptance_table(found))
-    for sentence in acceptance_sentences(found):
+    lines += say_aside("") + print_table(acceptance_table(acceptance))
+    for sentence in acceptance_sentences(acceptance):
         lines += say_aside("") + print_laid_out(prose_text(sentence, paper()))
     return OnScreen((verdict,), lines)
 

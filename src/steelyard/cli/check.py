@@ -152,19 +152,19 @@ def check(options: CheckOptions) -> None:
         say_judgement(found)
     else:
         _print(found, asked.margin)
-    exit_judged(COMPARED, (one.verdict for one in found.points), options.strict)
+    exit_judged(COMPARED, (point.verdict for point in found.points), options.strict)
 
 
-def _print(found: Checked, margin: float) -> None:
+def _print(checked: Checked, margin: float) -> None:
     from steelyard.judges.history.tables import check_sentences, check_table
 
-    print_table(check_table(found, margin))
-    for sentence in check_sentences(found):
+    print_table(check_table(checked, margin))
+    for sentence in check_sentences(checked):
         _say_laid_out(sentence)
-    if found.confirm:
+    if checked.confirm:
         _say_laid_out("To confirm what is suspected, measure it by turns with what the night before had:")
-        say_aside(f"  {found.confirm}")
-    elif any(one.suspected for one in found.points):
+        say_aside(f"  {checked.confirm}")
+    elif any(point.suspected for point in checked.points):
         _say_laid_out(
             "To confirm what is suspected, add --baseline and the path of the build that was replaced: it is "
             "then measured by turns with that build."
@@ -177,7 +177,7 @@ def _say_laid_out(sentence: str) -> None:
     print_laid_out(prose_text(sentence, paper()))
 
 
-def _with_command(found: Checked, pooled: Pool) -> Checked:
+def _with_command(checked: Checked, pooled: Pool) -> Checked:
     """Add the command that would confirm what is suspected, if anything is, and the records tell what the
     night before was measured with and tonight was not.
     """
@@ -185,11 +185,11 @@ def _with_command(found: Checked, pooled: Pool) -> Checked:
 
     from steelyard.session.history import build_of
 
-    if not any(one.suspected for one in found.points):
-        return found
+    if not any(point.suspected for point in checked.points):
+        return checked
     *_, before, tonight = pooled.nights
     build = build_of(before, tonight)
-    return found if build is None else replace(found, confirm=retyped(sys.argv[1:], baseline=build))
+    return checked if build is None else replace(checked, confirm=retyped(sys.argv[1:], baseline=build))
 
 
 def _check_without_history(options: CheckOptions) -> None:
@@ -221,16 +221,16 @@ def _check_without_history(options: CheckOptions) -> None:
     )
 
 
-def _confirmed(options: CheckOptions, pooled: Pool, found: Checked, asked: Question) -> Checked:
+def _confirmed(options: CheckOptions, pooled: Pool, checked: Checked, asked: Question) -> Checked:
     """Measure what is suspected again, if anything is."""
     from steelyard.session.confirm import confirm, suspects_of
 
     night = pooled.nights[-1]
-    points = suspects_of(night, found)
+    points = suspects_of(night, checked)
     if not points:
         tell("nothing is suspected, so nothing is measured again")
-        return found
-    return confirm(_turns(options), night, points, found, asked)
+        return checked
+    return confirm(_turns(options), night, points, checked, asked)
 
 
 def _turns(options: CheckOptions) -> Turns:

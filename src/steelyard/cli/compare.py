@@ -102,7 +102,7 @@ def compare(options: CompareOptions) -> None:
         print_table(table)
         for sentence in sentences:
             print_laid_out(prose_text(sentence, paper()))
-    exit_judged(COMPARED, (one.verdict for one in found.points), options.strict)
+    exit_judged(COMPARED, (point.verdict for point in found.points), options.strict)
 
 
 def question(false_alarm: float, least: float, margin: float, quantile: float | None = None) -> Question:

@@ -76,7 +76,7 @@ def write_export(name: str, what: Export, out: Path | None = None) -> None:
     from steelyard.export.suite_text import sentences_on
 
     if not what.rows:
-        where = " and ".join(f"'{one.folder}'" for one in what.folders)
+        where = " and ".join(f"'{folder.folder}'" for folder in what.folders)
         raise InputError(f"there is no test case in {where}; measure one with 'steelyard run'")
     data = FORMATS[name](what)
     for sentence in sentences_on(data) if name in PRINTS else ():

@@ -109,7 +109,7 @@ def guidelines(options: GuidelineOptions) -> None:
         say_judgement(found)
     else:
         _print(found)
-    exit_judged(GUIDELINES_HELD, (one.verdict for one in found.points), options.strict)
+    exit_judged(GUIDELINES_HELD, (point.verdict for point in found.points), options.strict)
 
 
 def _print(found: CheckedGuidelines) -> None:

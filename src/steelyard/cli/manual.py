@@ -11,7 +11,7 @@ from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
 from steelyard import __version__
 from steelyard.cli.main import app
-from steelyard.cli.page import meaning, walk
+from steelyard.cli.option_tables import meaning, walk
 
 # Below share/ of a prefix -> the shell that finds it there.
 _COMPLETIONS = {

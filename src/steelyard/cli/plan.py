@@ -37,32 +37,34 @@ def show_plan(options: RunOptions) -> None:
     print_foreseen(foresee(plan, folder, options.scatter, on_event=say_event), options.json)
 
 
-def print_foreseen(found: Foreseen, as_json: bool) -> None:
+def print_foreseen(foreseen: Foreseen, as_json: bool) -> None:
     """Print the size of a plan as a table, or as JSON."""
-    takes = found.takes
+    takes = foreseen.takes
     if as_json:
         launches = None if takes is None else takes.launches
-        say_json({"plan": found.plan, "cannot_run_here": found.why_not, "needed_launches": launches})
+        say_json({"plan": foreseen.plan, "cannot_run_here": foreseen.why_not, "needed_launches": launches})
         return
-    print_table(plan_table(found.plan))
-    for line in total_lines(found.plan):
+    print_table(plan_table(foreseen.plan))
+    for line in total_lines(foreseen.plan):
         say_aside(line)
     if takes is not None:
         say_aside(f"{takes.words[0].upper()}{takes.words[1:]}.")
-    if found.why_not:
-        tell(f"it cannot be run here: {found.why_not}")
+    if foreseen.why_not:
+        tell(f"it cannot be run here: {foreseen.why_not}")
 
 
-def plan_table(found: Forecast) -> Table:
+def plan_table(forecast: Forecast) -> Table:
     """Make a line for each job, those that take longest first."""
-    settings = labels_of([{**set_facts("omp", job.omp), **set_facts("env", job.env)} for job in found.jobs])
-    labels = labels_of([_facts(job, settings.label(i)) for i, job in enumerate(found.jobs)])
+    settings = labels_of(
+        [{**set_facts("omp", job.omp), **set_facts("env", job.env)} for job in forecast.jobs]
+    )
+    labels = labels_of([_facts(job, settings.label(i)) for i, job in enumerate(forecast.jobs)])
     common = ", ".join((*labels.common.values(), *settings.common.values()))
     explained = (
         "a job is measured once in each launch, by one start of the engine; memory: of all ranks, on rank 0"
     )
     return Table(
-        title=f"jobs of the plan {found.name}",
+        title=f"jobs of the plan {forecast.name}",
         explained=f"{explained}; {common}" if common else explained,
         columns=(
             *(axis.column for axis in labels.varying),
@@ -79,31 +81,31 @@ def plan_table(found: Forecast) -> Table:
                 roughly(job.memory),
                 roughly(job.bytes),
             )
-            for i, job in enumerate(found.jobs)
+            for i, job in enumerate(forecast.jobs)
         ),
     )
 
 
-def total_lines(found: Forecast) -> tuple[str, ...]:
+def total_lines(forecast: Forecast) -> tuple[str, ...]:
     """Describe all jobs together, in sentences."""
-    hours = found.node_hours
+    hours = forecast.node_hours
     nodes = f"{hours:.2g} node hours" if hours >= 1 / _SECONDS_OF_HOUR else "no node hours to speak of"
-    cases = f"{counted(found.test_cases, 'test case')} in {counted(found.launches, 'launch')}"
-    disk = f"about {roughly(found.bytes)} of records"
+    cases = f"{counted(forecast.test_cases, 'test case')} in {counted(forecast.launches, 'launch')}"
+    disk = f"about {roughly(forecast.bytes)} of records"
     return (
-        f"{cases}: {counted(found.starts, 'start')} of an engine",
-        f"{_time(found)}; {nodes}; {disk}",
+        f"{cases}: {counted(forecast.starts, 'start')} of an engine",
+        f"{_time(forecast)}; {nodes}; {disk}",
     )
 
 
-def _time(found: Forecast) -> str:
+def _time(forecast: Forecast) -> str:
     """Write `about 12 s, at most 45 s`; only the limit if it is reached."""
-    about = roughly_words(found.seconds, crowded=any(job.crowded for job in found.jobs))
-    if found.time_budget is None:
+    about = roughly_words(forecast.seconds, crowded=any(job.crowded for job in forecast.jobs))
+    if forecast.time_budget is None:
         return about
-    budget = parse_seconds(found.time_budget)
+    budget = parse_seconds(forecast.time_budget)
     most = f"at most {format_duration(budget)}"
-    return most if found.seconds >= budget else f"{about}, {most}"
+    return most if forecast.seconds >= budget else f"{about}, {most}"
 
 
 def roughly(count: int) -> str:

@@ -88,7 +88,7 @@ def _chosen(items: Sequence[Shown], ops: Sequence[str]) -> list[Shown]:
     for pattern in ops:
         if not fnmatch.filter(known, pattern):
             raise InputError(f"--op {pattern} is of no op that was measured; give one of {', '.join(known)}")
-    return [item for item in items if not ops or any(fnmatch.fnmatch(item.row.op, one) for one in ops)]
+    return [item for item in items if not ops or any(fnmatch.fnmatch(item.row.op, op) for op in ops)]
 
 
 def _paths(options: PlotOptions, to: str, figures: Sequence[Figure]) -> list[Path]:

@@ -111,10 +111,12 @@ def ended_words(event: PointEnded) -> str:
     return f"{point_words(event.plan)}: {format_time(found.value)} ± {half}"
 
 
-def stuck_words(one: StuckRank) -> str:
+def stuck_words(rank: StuckRank) -> str:
     """Write `rank 1 on vm: samples, sample 17, in nanosleep < steelyard-mpi+0x1a2b`."""
-    calls = " < ".join(one.calls[:_MOST_CALLS])
-    return f"rank {one.rank} on {one.host}: {one.phase}, sample {one.sample}, in {calls or 'unknown calls'}"
+    calls = " < ".join(rank.calls[:_MOST_CALLS])
+    return (
+        f"rank {rank.rank} on {rank.host}: {rank.phase}, sample {rank.sample}, in {calls or 'unknown calls'}"
+    )
 
 
 def _launch_seconds(event: PointEnded) -> float:

@@ -194,10 +194,10 @@ def _likes(names: Sequence[str]) -> dict[str, Like]:
     return {name.lower(): find_like(name) for name in names}
 
 
-def tell_diagnostics(found: Sequence[Diagnostic], where: str = "") -> int:
+def tell_diagnostics(diagnostics: Sequence[Diagnostic], where: str = "") -> int:
     """Print the findings of the checks on stderr; `where` names the folder of several. Notes are only in the
     report. Return the number of lines.
     """
     from steelyard.diagnostics.text import diagnostic_text
 
-    return sum(tell_counted(line) for line in diagnostic_text(found, where=where))
+    return sum(tell_counted(line) for line in diagnostic_text(diagnostics, where=where))

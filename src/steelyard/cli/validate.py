@@ -80,7 +80,7 @@ def validate(options: ValidateOptions) -> None:
     else:
         for line in report_lines(rows, missing, verdicts):
             print_laid_out(prose_text(line, paper()) if isinstance(line, str) else table_text(line, paper()))
-    if any(one.holds is False for one in verdicts):
+    if any(verdict.holds is False for verdict in verdicts):
         raise typer.Exit(1)
     if any(one.kind == "failed" for one in missing):
         raise typer.Exit(3)

@@ -233,7 +233,7 @@ def ops_of(solo: Description, mpi: Description | None, shmem: Description | None
         mpi=by_name(mpi.ops) if mpi else {},
         methods=by_name(solo.methods),
         rules=by_name(solo.stop_rules),
-        limits=functools.reduce(EngineLimits.within, (one.limits for one in others), solo.limits),
+        limits=functools.reduce(EngineLimits.within, (other.limits for other in others), solo.limits),
         shmem=by_name(shmem.ops) if shmem else {},
         not_loaded=tuple(one for said in (*others, solo) for one in said.not_loaded),
     )

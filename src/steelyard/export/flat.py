@@ -28,7 +28,7 @@ _WORDS: Mapping[type, Callable[[Any], str]] = {
     CoreNoise: lambda one: f"{one.rank}:{one.share:g}",
     Hint: lambda hint: f"{hint.key}={hint.asked}:{hint.has or ''}",
     RowPath: lambda path: f"{path.late}>{path.observer}",
-    RowPhases: lambda found: " ".join(f"{one.name}:{one.median:g}" for one in found.phases),
+    RowPhases: lambda found: " ".join(f"{phase.name}:{phase.median:g}" for phase in found.phases),
     Interval: lambda found: f"{found.value:g}",
     Placement: lambda placed: placed.text,
 }

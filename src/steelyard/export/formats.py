@@ -63,7 +63,9 @@ def _csv(what: Export) -> bytes:
         for row in one.rows:
             medians = tuple(launch.median for launch in row.launches if launch.median is not None)
             values = (*folder, *flat(row).values(), medians)
-            writer.writerow([one if type(one) in _HARMLESS else _harmless(cell(one)) for one in values])
+            writer.writerow(
+                [value if type(value) in _HARMLESS else _harmless(cell(value)) for value in values]
+            )
     return text.getvalue().encode()
 
 

@@ -220,7 +220,7 @@ def _frame(lines: Sequence[TableLine], types: Mapping[str, str]) -> polars.DataF
     for name, type_ in types.items():
         values = [cell(line.get(name)) for line in lines]
         if type_ == "String":
-            values = [None if one is None or one == "" else str(one) for one in values]
+            values = [None if value is None or value == "" else str(value) for value in values]
         series.append(pl.Series(name, values, dtype=getattr(pl, type_), strict=False))
     frame: polars.DataFrame = pl.DataFrame(series)
     return frame

@@ -28,7 +28,7 @@ class Scale:
     def gravest(self, verdicts: Iterable[str]) -> str:
         """Find the common verdict; without any it is the last of the scale."""
         given = set(verdicts)
-        return next((one for one in self.verdicts if one in given), self.verdicts[-1])
+        return next((verdict for verdict in self.verdicts if verdict in given), self.verdicts[-1])
 
     def fails(self, verdict: str, strict: bool) -> bool:
         """Does a verdict fail, a doubt only if `strict`?"""

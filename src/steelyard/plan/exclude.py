@@ -57,7 +57,9 @@ class Excluded:
         self._tables = tables
         self._of_use = 0
         self._axes = {
-            name: _Holders([None if (axis := getattr(one, name)) is None else read(axis) for one in tables])
+            name: _Holders(
+                [None if (axis := getattr(table, name)) is None else read(axis) for table in tables]
+            )
             for name, (read, _) in _AXES.items()
             if any(getattr(one, name) is not None for one in tables)
         }
@@ -106,8 +108,8 @@ class _Holders:
     def of(self, values: Iterable[Any]) -> int:
         """Find the tables that match any of the values of a test case."""
         found = self._any
-        for one in values:
-            found |= self.by_value.get(one, 0)
+        for value in values:
+            found |= self.by_value.get(value, 0)
         return found
 
 

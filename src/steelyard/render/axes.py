@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from steelyard.base.units import format_bytes
-from steelyard.records.kinds import NONBLOCKING, PERSISTENT
 from steelyard.render.chart import Axis, Style
 
 TickWords = Callable[[float], str]
@@ -17,7 +16,7 @@ TickWords = Callable[[float], str]
 PALETTE = ("#0a4a86", "#e0781e", "#2a8f5b", "#6d2f85", "#a88b00", "#a8123f", "#3fa0bd", "#555555")
 MARKERS = ("circle", "square", "diamond", "star", "hexagon", "tall", "wide", "plus")
 MOST_COLOURS = len(PALETTE)  # that a reader can distinguish in one picture
-DASHES = {NONBLOCKING: "7 4", PERSISTENT: "2 3"}
+DASHES = ("", "7 4", "2 3")
 TICK_STEPS = (1.0, 3.0, 2.0, 5.0, 1.5, 7.0, 2.5, 4.0, 6.0, 8.0, 9.0, 1.2, 1.1, 1.3, 1.4, 1.7, 3.5, 4.5, 5.5)
 LINEAR_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 FARTHEST = 10.0  # times a value: the farthest end of a drawn interval
@@ -27,9 +26,9 @@ _VIRIDIS = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#
 _DARKER = ("#f7f7f3", "#7f1d1d")  # from nothing to much
 
 
-def style_of(number: int, form: str = "") -> Style:
-    """Choose the style of line `number` of a picture; forms of one collective differ in their dashes."""
-    return Style(PALETTE[number % MOST_COLOURS], DASHES.get(form, ""), MARKERS[number % MOST_COLOURS])
+def style_of(number: int, dash: str = "") -> Style:
+    """Choose the style of line `number` of a picture; lines of one colour may differ in `DASHES`."""
+    return Style(PALETTE[number % MOST_COLOURS], dash, MARKERS[number % MOST_COLOURS])
 
 
 def position_of(size: int, sizes: Sequence[int]) -> float:

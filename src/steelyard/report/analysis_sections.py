@@ -84,8 +84,8 @@ def _tables(tables: Sequence[Table], all_titled: bool) -> tuple[Table, ...]:
     """
     first, *others = tables
     told = [
-        replace(one, explained="" if one.explained == first.explained else sentence(one.explained))
-        for one in others
+        replace(other, explained="" if other.explained == first.explained else sentence(other.explained))
+        for other in others
     ]
     return (replace(first, explained="") if all_titled else untitled(first), *told)
 

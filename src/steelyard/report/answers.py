@@ -30,7 +30,7 @@ def title_words(folders: Mapping[str, Measured], rows: Sequence[Row]) -> str:
         what = f"{len(ops)} operations of {', '.join(families)}"
     mpis = list(dict.fromkeys(row.mpi for row in rows if row.mpi))
     rivals = list(folders) if len(folders) > 1 else mpis
-    days = dict.fromkeys(day_words(one.campaign.created) for one in folders.values())
+    days = dict.fromkeys(day_words(folder.campaign.created) for folder in folders.values())
     parts = [
         what,
         " against ".join(filter(None, (rivals[0], joined(rivals[1:])))) if rivals else "",

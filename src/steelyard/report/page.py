@@ -224,5 +224,5 @@ def _findings(folders: Sequence[Folder]) -> Iterator[Findings]:
 
 def folder_of(read: ReadFolder, found: Sequence[Diagnostic] | None = None) -> Folder:
     """Add what the report says of a folder; its diagnostics are made unless they were `found`."""
-    diagnostics = diagnostics_of(read) if found is None else tuple(found)
+    diagnostics = diagnostics_of(read.measured, read.rows) if found is None else tuple(found)
     return Folder(read.name, read.measured, read.made, diagnostics, settings_of(read.measured))

@@ -19,8 +19,8 @@ from steelyard.stats import (
     typical_mode,
     with_tick,
 )
-from steelyard.stats.alike import common_likeness
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.autocorrelation import common_likeness
 from steelyard.stats.fast_stats import middle as plain_median
 from steelyard.stats.interval import Blocks, Estimate
 

@@ -29,7 +29,7 @@ from steelyard.results.row import NOT_YET, Row, RowLaunch
 from steelyard.results.states import Interference, interference_in, is_disturbed
 from steelyard.results.transport import transport_of
 from steelyard.stats import drift_of
-from steelyard.stats.alike import alike_p
+from steelyard.stats.autocorrelation import alike_p
 from steelyard.stats.interval import Blocks
 
 # The role of an op -> the subject of its table, if that is not its time: the first that is counted.

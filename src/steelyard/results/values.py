@@ -227,7 +227,7 @@ def used_in(run: PointRun) -> dict[str, IntArray]:
     found = {}
     for name in run.obs[0].used:
         amounts = [chunk.used.get(name, ()) for chunk in run.obs]
-        if all(each and min(each) >= 0 for each in amounts):
+        if all(amount and min(amount) >= 0 for amount in amounts):
             found[name] = np.asarray(np.sum(amounts, axis=0, dtype=np.int64))
     return found
 

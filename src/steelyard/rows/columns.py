@@ -188,4 +188,4 @@ def columns_of(headline: str, is_wide: bool, without: Iterable[str] = ()) -> tup
     first = headline_columns(headline)
     left_out = {first[0].name, *without}
     others = (one for one in COLUMNS if is_wide or headline in one.on)
-    return (*first, *(one for one in others if one.name not in left_out))
+    return (*first, *(other for other in others if other.name not in left_out))

@@ -26,11 +26,11 @@ from steelyard.plan.plan import Plan, budget_seconds
 from steelyard.plan.resolve import resolve
 from steelyard.plan.settings import unread
 from steelyard.records.campaign_file import CampaignFile, PlannedMethod, PlannedPoint
-from steelyard.session.ahead import ImportsAhead
 from steelyard.session.design import design_of, needed, with_launches
 from steelyard.session.events import OnEvent, RoundBegins, RoundEnded, ignored, teller
 from steelyard.session.kept import bugs_kept_in
 from steelyard.session.precise import measure_precisely
+from steelyard.session.preimport import ImportsAhead
 from steelyard.session.refine import measure_rounds
 from steelyard.system.machine import Machine, read_machine
 from steelyard.system.topology import Topology

@@ -109,7 +109,7 @@ def read_results(folder: Path, name: str = "") -> Results:
     """
     check_results_folder(folder)
     read = read_once(folder, name)
-    return Results(read, diagnostics_of(read))
+    return Results(read, diagnostics_of(read.measured, read.rows))
 
 
 def read_each(folders: Sequence[Path]) -> list[Results]:

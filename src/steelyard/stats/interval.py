@@ -14,8 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import ArrayLike, NDArray
 
-from steelyard.stats.alike import LEAST_IN_TIME, lag1, likeness
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.autocorrelation import LEAST_IN_TIME, lag1, likeness
 from steelyard.stats.distributions import half_binomial_cdf, student_quantile
 from steelyard.stats.fast_stats import deviation, mean, middle
 from steelyard.stats.quantile import quantile, row_quantiles

@@ -113,7 +113,7 @@ def kinds_of(means: FloatArray, *, least: float) -> NDArray[np.bool_]:
     gaps = np.diff(values)[fewest - 1 : values.size - fewest]
     cut = int(np.argmax(gaps)) + fewest
     parts = values[:cut], values[cut:]
-    within = float(np.sqrt(sum(((one - one.mean()) ** 2).sum() for one in parts) / (values.size - 2)))
+    within = float(np.sqrt(sum(((part - part.mean()) ** 2).sum() for part in parts) / (values.size - 2)))
     gap = float(values[cut] - values[cut - 1])
     if gap >= least and gap > _KIND_SIGMAS * within:
         slower[order[cut:]] = True

@@ -40,7 +40,7 @@ def share_of(looks: Sequence[int], launches: int) -> float:
     The first look, with n launches, has 0.8. The rest goes by information: up to m launches, 0.2 (1 - n / m)
     of it is spent.
     """
-    before = [one for one in looks if one < launches]
+    before = [look for look in looks if look < launches]
     if not before:
         return FIRST_SHARE
     return (1 - FIRST_SHARE) * before[0] * (1 / max(before) - 1 / launches)
@@ -139,9 +139,9 @@ def _grown(before: Swapped, now: Swapped) -> Swapped:
     return replace(now, **taken, p=np.minimum(before.p, np.where(grew, now.p, 1.0)))
 
 
-def _told(found: Swapped, false_alarm: float) -> Swapped:
+def _told(swapped: Swapped, false_alarm: float) -> Swapped:
     """End the interval of what an earlier look told at 0: a later look may be wider."""
-    is_told = found.p <= false_alarm
-    low = np.where(is_told & (found.estimate > 0), np.maximum(found.low, 0.0), found.low)
-    high = np.where(is_told & (found.estimate < 0), np.minimum(found.high, 0.0), found.high)
-    return replace(found, low=low, high=high)
+    is_told = swapped.p <= false_alarm
+    low = np.where(is_told & (swapped.estimate > 0), np.maximum(swapped.low, 0.0), swapped.low)
+    high = np.where(is_told & (swapped.estimate < 0), np.minimum(swapped.high, 0.0), swapped.high)
+    return replace(swapped, low=low, high=high)

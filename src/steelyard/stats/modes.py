@@ -80,7 +80,7 @@ def find_modes(
     standard deviations inside each part, and by as many of the pooled ones, or by Student's t for few values.
     """
     tick_of = [ticks] * len(launches) if isinstance(ticks, int | float) else list(ticks)
-    data = [np.asarray(one, dtype=np.float64) for one in launches]
+    data = [np.asarray(launch, dtype=np.float64) for launch in launches]
     levels = [
         level
         for number, (values, tick) in enumerate(zip(data, tick_of, strict=True))
@@ -125,7 +125,7 @@ def _mode(levels: Sequence[_Level], sizes: Sequence[int]) -> Mode:
         by_launch[one.launch] = one.value
         shares[one.launch] += one.share
     known = tuple(share for share, size in zip(shares, sizes, strict=True) if size)
-    own = levels[0].blocks if len(known) == 1 else tuple(one.value for one in levels)
+    own = levels[0].blocks if len(known) == 1 else tuple(level.value for level in levels)
     value = levels[0].value if len(known) == 1 else middle(own)
     return Mode(value, mean(known), own, tuple(by_launch), known)
 

@@ -133,7 +133,7 @@ def nights_needed(
 def _past(series: FloatArray, starts: Sequence[int]) -> list[FloatArray]:
     """List the nights of each level that have the series."""
     levels = np.split(series, list(starts)[1:])
-    return [one[np.isfinite(one)] for one in levels]
+    return [level[np.isfinite(level)] for level in levels]
 
 
 def _prior(columns: Sequence[Sequence[FloatArray]]) -> _Prior:
@@ -228,7 +228,7 @@ def _against_others(
     Beyond `_FEW` nights one more or less makes no difference, so they are compared with all.
     """
     numbers = np.split(np.arange(series.size), list(starts)[1:])
-    known = [own[np.isfinite(series[own])] for own in numbers]
+    known = [number[np.isfinite(series[number])] for number in numbers]
     known = [own for own in known if own.size > 1]
     levels = [series[own] for own in known]
     sizes = tuple(one.size for one in levels)

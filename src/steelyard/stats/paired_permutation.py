@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.stats.alike import LEAST_IN_TIME, MOST_RHO
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.autocorrelation import LEAST_IN_TIME, MOST_RHO
 from steelyard.stats.distributions import student_quantile
 from steelyard.stats.moderated import degrees_of, moderated_variance
 
@@ -266,7 +266,7 @@ def _statistics(
     differences: FloatArray, pairs: NDArray[np.int64], signs: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Compute `_statistic` of each of the G ways: (G, S, P) both."""
-    found = [_statistic(one, pairs, signs) for one in differences]
+    found = [_statistic(difference, pairs, signs) for difference in differences]
     return np.stack([t for t, _ in found]), np.stack([error for _, error in found])
 
 

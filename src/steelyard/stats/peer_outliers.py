@@ -65,7 +65,7 @@ def compare_peers(
         raise ValueError(f"{LEAST_PLACES} places and {LEAST_LAUNCHES} launches are needed")
     if not tables:
         return ()
-    own = [one - np.median(one, axis=1, keepdims=True) for one in tables]
+    own = [table - np.median(table, axis=1, keepdims=True) for table in tables]
     seen = [_statistic(one[None]) for one in own]
     rng = np.random.default_rng(seed)
     family = np.zeros(DRAWN + 1)

@@ -55,7 +55,7 @@ def pooled_quantile(
     Raises ValueError without values, or for a probability outside 0..1.
     """
     parts = [np.asarray(one, dtype=np.float64).ravel() for one in series]
-    parts = [one for one in parts if one.size]
+    parts = [part for part in parts if part.size]
     if not parts:
         raise ValueError("a quantile needs at least one value")
     if len({one.size for one in parts}) == 1:

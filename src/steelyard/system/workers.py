@@ -36,7 +36,7 @@ def mapped(function: Callable[[Thing], Found], things: Sequence[Thing], seconds:
     if workers > 1 and seconds >= _WORTH_SECONDS and threading.active_count() == 1:
         with contextlib.suppress(OSError, EOFError, pickle.UnpicklingError):
             return _shared(function, things, workers)
-    return [function(one) for one in things]
+    return [function(thing) for thing in things]
 
 
 def _shared(function: Callable[[Thing], Found], things: Sequence[Thing], workers: int) -> list[Found]:
@@ -141,7 +141,7 @@ def _work(function: Callable[[Thing], Found], things: Sequence[Thing], into: int
         die_with(parent)
         answer: tuple[list[Found], Exception | None]
         try:
-            answer = [function(one) for one in things], None
+            answer = [function(thing) for thing in things], None
         except Exception as error:  # for the parent to raise
             error.add_note(f"in a fork:\n{traceback.format_exc()}")  # which is not passed otherwise
             answer = [], pickle.loads(pickle.dumps(error))  # noqa: S301 - one that cannot be passed ends here

@@ -104,12 +104,12 @@ def _applications(rows: Sequence[Row]) -> Iterator[tuple[Sequence[Row], Row]]:
     for row in rows:
         if is_kernel(row) and _BACKEND in row.params and _is_good(row):
             problems.setdefault(_problem(row), []).append(row)
-    for own in problems.values():
-        least = min(row.threads for row in own)
-        single = (row for row in own if row.threads == least and _movers(row) == 1)
+    for problem in problems.values():
+        least = min(row.threads for row in problem)
+        single = (row for row in problem if row.threads == least and _movers(row) == 1)
         base = next((row for row in single if row.params[_BACKEND] == BASE), None)
-        if base is not None and len(own) > 1:
-            yield own, base
+        if base is not None and len(problem) > 1:
+            yield problem, base
 
 
 def _problem(row: Row) -> tuple[object, ...]:

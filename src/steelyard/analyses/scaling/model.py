@@ -187,7 +187,7 @@ def _curve(kind: str, axis: str, mpi: object, rows: Mapping[int, Row]) -> Scalin
     middle = np.array([row.get(Rate).mops or 0.0 for row in rows.values()]) / (first.get(Rate).mops or 1.0)
     points = []
     for i, (count, row) in enumerate(rows.items()):
-        ratios = [float(one[i]) for one in speedups.values()]
+        ratios = [float(speedup[i]) for speedup in speedups.values()]
         span = Interval(1.0) if i == 0 else span_of(ratios) if ratios else Interval(float(middle[i]))
         points.append(
             ScalingPoint(

@@ -1,6 +1,5 @@
 """Checks of what was measured: each is a function and its row, in the module of its subject."""
 
-from steelyard.analyses.overview import ReadFolder
 from steelyard.base.diagnostic import Diagnostic, checks_of, diagnose
 from steelyard.diagnostics.results import (
     binding,
@@ -31,6 +30,6 @@ def diagnostics(measured: Measured, rows: tuple[Row, ...]) -> tuple[Diagnostic, 
     return diagnose(CHECKS, Evidence(measured, rows))
 
 
-def diagnostics_of(read: ReadFolder) -> tuple[Diagnostic, ...]:
-    """Run them on a folder whose rows are there; names that are paths are shortened."""
-    return diagnostics(read.measured, *named_shortly([read.rows]))
+def diagnostics_of(measured: Measured, rows: tuple[Row, ...]) -> tuple[Diagnostic, ...]:
+    """Run them with names that are paths shortened."""
+    return diagnostics(measured, *named_shortly([rows]))

@@ -30,10 +30,10 @@ def going_on(text: str, **changes: Given) -> Callable[[Evidence], str]:
     the folder there is none.
     """
 
-    def remedy(seen: Evidence) -> str:
-        if not seen.measured.campaign.plan:
+    def remedy(evidence: Evidence) -> str:
+        if not evidence.measured.campaign.plan:
             return f"{text}, by the command of the run: the folder holds no plan to go on by."
-        return f"{text}: {resumed(seen.measured.folder, **changes)}"
+        return f"{text}: {resumed(evidence.measured.folder, **changes)}"
 
     return remedy
 

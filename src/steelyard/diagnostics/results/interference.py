@@ -144,7 +144,7 @@ def busy_beside(evidence: Evidence) -> str | None:
         return None  # that they ran on the ranks' CPUs says more
     for file in evidence.measured.files:
         others = sorted(beside(file), key=lambda one: -one.cpu_ns)
-        share = sum(one.cpu_ns / 1e9 / one.seconds for one in others) / max(1, file.job.cores)
+        share = sum(other.cpu_ns / 1e9 / other.seconds for other in others) / max(1, file.job.cores)
         if share > BESIDE:
             more = f" and {len(others) - 1} more" if len(others) > 1 else ""
             took = f"{100 * share:.0f} % of {counted(file.job.cores, 'core')} in launch {file.job.launch}"

@@ -22,14 +22,14 @@ from steelyard.results.row import Row
     remedy="See what else uses the file system, how full it is, its mount options (file_system and "
     "mount_options of results.json) and its servers. Measure again.",
 )
-def files(seen: Candidate) -> Finding | None:
+def files(candidate: Candidate) -> Finding | None:
     """Judge by whatever was measured of the three; None where no folder for files was given."""
-    rows = [row for row in seen.weighed.rows if row.role == FILE]
+    rows = [row for row in candidate.weighed.rows if row.role == FILE]
     if not rows:
         return None
     if all(row.status != "ok" for row in rows):
-        return Finding(CANNOT_TELL, "No test case of files ended well.", seen.weighed.measure_it())
-    found = [one for find in _QUESTIONS if (one := find(seen)) is not None]
+        return Finding(CANNOT_TELL, "No test case of files ended well.", candidate.weighed.measure_it())
+    found = [one for find in _QUESTIONS if (one := find(candidate)) is not None]
     if not found:
         return Finding(
             CANNOT_TELL,
@@ -39,18 +39,18 @@ def files(seen: Candidate) -> Finding | None:
     return gravest_of(found)
 
 
-def _against_reference(seen: Candidate) -> Finding | None:
-    return against_reference(seen, lambda row: row.role == FILE)
+def _against_reference(candidate: Candidate) -> Finding | None:
+    return against_reference(candidate, lambda row: row.role == FILE)
 
 
-def _among_hosts(seen: Candidate) -> Finding | None:
-    has_hosts = any(one.kind == FILES_HOST for one in seen.weighed.tests)
-    return judge_places(seen.weighed, FILES_HOST) if has_hosts else None
+def _among_hosts(candidate: Candidate) -> Finding | None:
+    has_hosts = any(test.kind == FILES_HOST for test in candidate.weighed.tests)
+    return judge_places(candidate.weighed, FILES_HOST) if has_hosts else None
 
 
-def _by_mpi_io(seen: Candidate) -> Finding | None:
+def _by_mpi_io(candidate: Candidate) -> Finding | None:
     """Hold MPI-IO against the same pieces without MPI, with the whole interval."""
-    known = [row for row in seen.weighed.rows if row.get(Files).below and row.get(Roof).of_roof]
+    known = [row for row in candidate.weighed.rows if row.get(Files).below and row.get(Roof).of_roof]
     if not known:
         return None
     slow = [row for row in known if (row.get(Roof).of_roof_high or 1.0) < 1 / MOST_TIMES]
@@ -63,7 +63,7 @@ def _by_mpi_io(seen: Candidate) -> Finding | None:
         return Finding(
             CANNOT_TELL,
             f"{_words(worst)}; the intervals leave open whether it is more than {MOST_TIMES:g} times.",
-            seen.weighed.more_launches(),
+            candidate.weighed.more_launches(),
         )
     return Finding(WELL, f"The farthest of MPI-IO from its floor: {_words(worst)}.")
 

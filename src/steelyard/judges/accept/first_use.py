@@ -26,38 +26,38 @@ _USE = "use"
     remedy="The library connects when it first sends. Set it to connect early, if it can (an arm of the plan "
     "first-use shows what that saves), and look at the adapter's settings and name service.",
 )
-def first_use(seen: Candidate) -> Finding | None:
+def first_use(candidate: Candidate) -> Finding | None:
     """Judge by what a first use costs beyond the second; None where none was measured."""
-    rows = [row for row in seen.weighed.rows if is_first_use(row)]
+    rows = [row for row in candidate.weighed.rows if is_first_use(row)]
     if not rows:
         return None
     if all(row.status != "ok" for row in rows):
-        return Finding(CANNOT_TELL, "No first use ended well.", seen.weighed.measure_it())
-    found = [one for find in _QUESTIONS if (one := find(seen)) is not None]
-    return gravest_of(found) if found else Finding(CANNOT_TELL, _ONE_ALONE, seen.weighed.measure_it())
+        return Finding(CANNOT_TELL, "No first use ended well.", candidate.weighed.measure_it())
+    found = [one for find in _QUESTIONS if (one := find(candidate)) is not None]
+    return gravest_of(found) if found else Finding(CANNOT_TELL, _ONE_ALONE, candidate.weighed.measure_it())
 
 
 _ONE_ALONE = "First uses were measured without a second one, or other hosts, to compare them with."
 
 
-def _slower_than_reference(seen: Candidate) -> Finding | None:
+def _slower_than_reference(candidate: Candidate) -> Finding | None:
     """Only what is slower: a launch is one sample, so launches scatter too much to say that none is."""
-    found = against_reference(seen, is_first_use)
+    found = against_reference(candidate, is_first_use)
     return found if found is not None and found.verdict == NOT_WELL else None
 
 
-def _among_hosts(seen: Candidate) -> Finding | None:
-    has_hosts = any(one.kind == CONTACT and one.can_tell for one in seen.weighed.tests)
-    return judge_places(seen.weighed, CONTACT) if has_hosts else None
+def _among_hosts(candidate: Candidate) -> Finding | None:
+    has_hosts = any(test.kind == CONTACT and test.can_tell for test in candidate.weighed.tests)
+    return judge_places(candidate.weighed, CONTACT) if has_hosts else None
 
 
-def _beyond_the_second(seen: Candidate) -> Finding | None:
+def _beyond_the_second(candidate: Candidate) -> Finding | None:
     """Hold what is paid once against what a connection may take, with both intervals."""
     uses: dict[RowKey, dict[object, Row]] = {}
-    for row in seen.weighed.rows:
+    for row in candidate.weighed.rows:
         if row.op in _OF_ONE and row.status == "ok" and row.time is not None:
             uses.setdefault(key_of(row, (f"param.{_USE}",)), {})[row.params.get(_USE, 1)] = row
-    pairs = [(own[1], own[2]) for own in uses.values() if {1, 2} <= own.keys()]
+    pairs = [(use[1], use[2]) for use in uses.values() if {1, 2} <= use.keys()]
     if not pairs:
         return None
     first, second = max(pairs, key=_least_once)
@@ -74,7 +74,7 @@ def _beyond_the_second(seen: Candidate) -> Finding | None:
             CANNOT_TELL,
             f"{words}; the intervals leave open whether more than {format_time(_MOST_ONCE_NS)} are paid "
             "once.",
-            seen.weighed.more_launches(),
+            candidate.weighed.more_launches(),
         )
     return Finding(WELL, f"The most that is paid once: {words}.")
 

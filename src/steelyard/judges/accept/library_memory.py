@@ -20,14 +20,14 @@ _MOST_NAMED = 3
     "Does the library give back what it took, and take no more than in the reference?",
     remedy="Report it to the makers of that MPI, with the table of this folder; until then make few of them.",
 )
-def memory(seen: Candidate) -> Finding | None:
+def memory(candidate: Candidate) -> Finding | None:
     """Judge what is left of each object, and what each takes; None where none was counted."""
-    found = object_memories(seen.weighed.rows)
+    found = object_memories(candidate.weighed.rows)
     if not found:
         return None
-    launches = min(row.launch_count for row in seen.weighed.rows if _counts(row, found))
+    launches = min(row.launch_count for row in candidate.weighed.rows if _counts(row, found))
     leaks = [_words(one, "leaves", one.left) for one in found if one.verdict == LEAKS and one.left]
-    more = _more_than_reference(seen, found)
+    more = _more_than_reference(candidate, found)
     if leaks or more:
         said = [*leaks, *more]
         rest = f"; and {len(said) - _MOST_NAMED} more" if len(said) > _MOST_NAMED else ""
@@ -48,18 +48,18 @@ def memory(seen: Candidate) -> Finding | None:
     )
 
 
-def _counts(row: Row, found: tuple[ObjectMemory, ...]) -> bool:
-    return any((row.op, row.mpi) == (one.op, one.mpi) for one in found)
+def _counts(row: Row, memories: tuple[ObjectMemory, ...]) -> bool:
+    return any((row.op, row.mpi) == (one.op, one.mpi) for one in memories)
 
 
-def _more_than_reference(seen: Candidate, found: tuple[ObjectMemory, ...]) -> list[str]:
+def _more_than_reference(candidate: Candidate, memories: tuple[ObjectMemory, ...]) -> list[str]:
     """Name what takes more than in the reference, with both intervals."""
-    if seen.reference is None:
+    if candidate.reference is None:
         return []
-    before = {_key(one): one for one in object_memories(seen.reference.rows)}
+    before = {_key(one): one for one in object_memories(candidate.reference.rows)}
     return [
-        f"{_words(one, 'takes', one.held)}, in {seen.reference.name} {_amount(base.held.value)}"
-        for one in found
+        f"{_words(one, 'takes', one.held)}, in {candidate.reference.name} {_amount(base.held.value)}"
+        for one in memories
         if (base := before.get(_key(one))) is not None
         and one.held.low is not None
         and base.held.high is not None

@@ -30,7 +30,7 @@ def noise(candidate: Candidate) -> Finding:
         _add_shares(point, shares)
     if not shares:
         return Finding(CANNOT_TELL, "It was not measured.", candidate.weighed.measure_it())
-    if any(len(own) < 2 for own in shares.values()):
+    if any(len(share) < 2 for share in shares.values()):
         return Finding(
             CANNOT_TELL, "One launch does not say what the next one loses.", candidate.weighed.more_launches()
         )

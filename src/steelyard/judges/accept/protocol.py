@@ -85,8 +85,8 @@ def _steps(rows: Sequence[Row]) -> Iterator[_Step]:
             settings = (*row.params.items(), *row.omp.items(), *row.env.items())
             key = (row.op, row.mpi, row.method, row.ranks, row.threads, row.placed, *map(str, settings))
             groups.setdefault(key, []).append(row)
-    for own in groups.values():
-        for smaller, larger in itertools.pairwise(sorted(own, key=lambda row: row.bytes)):
+    for group in groups.values():
+        for smaller, larger in itertools.pairwise(sorted(group, key=lambda row: row.bytes)):
             parts, rest = divmod(larger.bytes, smaller.bytes)
             if rest == 0 and parts > 1:
                 yield _Step(smaller, larger, parts, _ratios(smaller, larger, parts))

@@ -84,58 +84,61 @@ class Contrast:
     shares: str = ""
 
 
-def answer(seen: Contrast, asked: Question) -> Answer:
+def answer(contrast: Contrast, asked: Question) -> Answer:
     """Answer for one test case."""
-    said = _verdict(seen, asked)
+    said = _verdict(contrast, asked)
     half = half_of(said.ratio, said.low, said.high)
     if asked.precision is None or half is None:
         return replace(said, precise=None if asked.precision is None else False)
     if half <= asked.precision:
         return replace(said, precise=True)
-    known = _prospect(seen, asked)
+    known = _prospect(contrast, asked)
     needed = None if known is None else launches_precise(known, math.log1p(asked.precision))
     return replace(said, precise=False, launches_precise=needed)
 
 
-def _verdict(seen: Contrast, asked: Question) -> Answer:
-    if not math.isfinite(seen.estimate):
+def _verdict(contrast: Contrast, asked: Question) -> Answer:
+    if not math.isfinite(contrast.estimate):
         return Answer(CANNOT_TELL, None, None, None, None, why="fewer than two pairs of launches")
-    ends = (math.exp(seen.estimate), math.exp(seen.low), math.exp(seen.high))
+    ends = (math.exp(contrast.estimate), math.exp(contrast.low), math.exp(contrast.high))
     margin = math.log1p(asked.margin)
-    if seen.p <= asked.false_alarm:
-        if abs(seen.estimate) < math.log1p(asked.least):
-            return Answer(LITTLE, *ends, seen.p)
-        return Answer(SLOWER if seen.estimate > 0 else FASTER, *ends, seen.p)
-    if -margin <= min(seen.low, seen.plain_low) and max(seen.high, seen.plain_high) <= margin:
-        return Answer(SAME, *ends, seen.p)
-    return Answer(CANNOT_TELL, *ends, seen.p, _needed(seen, asked), _why(seen))
+    if contrast.p <= asked.false_alarm:
+        if abs(contrast.estimate) < math.log1p(asked.least):
+            return Answer(LITTLE, *ends, contrast.p)
+        return Answer(SLOWER if contrast.estimate > 0 else FASTER, *ends, contrast.p)
+    if -margin <= min(contrast.low, contrast.plain_low) and max(contrast.high, contrast.plain_high) <= margin:
+        return Answer(SAME, *ends, contrast.p)
+    return Answer(CANNOT_TELL, *ends, contrast.p, _needed(contrast, asked), _why(contrast))
 
 
-def _why(seen: Contrast) -> str:
+def _why(contrast: Contrast) -> str:
     reasons = {
-        seen.shares or f"{seen.modes} modes": seen.modes > 1,
-        "pairs next to each other are alike": seen.alike,
+        contrast.shares or f"{contrast.modes} modes": contrast.modes > 1,
+        "pairs next to each other are alike": contrast.alike,
     }
     return ", ".join(words for words, holds in reasons.items() if holds)
 
 
-def _needed(seen: Contrast, asked: Question) -> int | None:
+def _needed(contrast: Contrast, asked: Question) -> int | None:
     """Estimate how many launches would decide, if the present ones do not; None if no number is known to."""
-    known = _prospect(seen, asked)
+    known = _prospect(contrast, asked)
     return None if known is None else launches_needed(known, math.log1p(asked.margin))
 
 
-def _prospect(seen: Contrast, asked: Question) -> Prospect | None:
+def _prospect(contrast: Contrast, asked: Question) -> Prospect | None:
     """Make what is known of launches to come; None where more of them do not help."""
-    half = max(seen.high - seen.estimate, seen.estimate - seen.low)
-    middle, plain_half = (seen.plain_low + seen.plain_high) / 2, (seen.plain_high - seen.plain_low) / 2
-    if not seen.by_turns or not 0 < half < math.inf or not plain_half < math.inf or seen.alike:
+    half = max(contrast.high - contrast.estimate, contrast.estimate - contrast.low)
+    middle, plain_half = (
+        (contrast.plain_low + contrast.plain_high) / 2,
+        (contrast.plain_high - contrast.plain_low) / 2,
+    )
+    if not contrast.by_turns or not 0 < half < math.inf or not plain_half < math.inf or contrast.alike:
         return None
     return Prospect(
-        told=Estimated(seen.estimate, seen.error, half),
-        same=None if seen.is_mixed else Estimated(middle, seen.error * plain_half / half, plain_half),
-        pairs=seen.pairs,
-        looks=seen.looks,
-        family=seen.family,
+        told=Estimated(contrast.estimate, contrast.error, half),
+        same=None if contrast.is_mixed else Estimated(middle, contrast.error * plain_half / half, plain_half),
+        pairs=contrast.pairs,
+        looks=contrast.looks,
+        family=contrast.family,
         false_alarm=asked.false_alarm,
     )

@@ -105,7 +105,7 @@ def _varying(rows: Sequence[Row]) -> list[str]:
     names = [f"env.{name}" for row in rows for name in row.env if name not in around]
     names += [f"omp.{name}" for row in rows for name in row.omp]
     factors = dict.fromkeys((*names, *AROUND, "placement"))
-    return [one for one in factors if len({value_of(row, one) for row in rows} - {None}) > 1]
+    return [factor for factor in factors if len({value_of(row, factor) for row in rows} - {None}) > 1]
 
 
 def rivals_of(folders: Mapping[str, Sequence[Row]], despite: Collection[str] = ()) -> Rivals:
@@ -150,7 +150,7 @@ def _best(rivals: Rivals) -> int:
     """Find the arm with the least mean of logarithms, over test cases in which each has a time."""
     times = [[row.median or 0.0 for row in case] for case in rivals.cases]
     logs = [[math.log(time) for time in own] for own in times if min(own) > 0]
-    sums = [sum(own[k] for own in logs) for k in range(len(rivals.arms))]
+    sums = [sum(log[k] for log in logs) for k in range(len(rivals.arms))]
     return sums.index(min(sums))
 
 

@@ -45,7 +45,7 @@ class Comparisons:
         found = self.asked
         if not isinstance(found, Verdicts) or (len(self._folders) == 1 and self._plan.get("arms")):
             return found
-        return found if any(one.verdict != CANNOT_TELL for one in found.points) else None
+        return found if any(point.verdict != CANNOT_TELL for point in found.points) else None
 
     @property
     def headline(self) -> tuple[str, ...]:
@@ -102,9 +102,9 @@ def _factor_of(keys: frozenset[str]) -> str | None:
     return key if key in (MPI, "placement") else None
 
 
-def _ratios(rivals: Rivals, found: Verdicts) -> Iterator[Ratio]:
+def _ratios(rivals: Rivals, verdicts: Verdicts) -> Iterator[Ratio]:
     """Join the verdicts of a comparison with the rows that it compared."""
-    by_point = {(one.b, one.point_b): one for one in found.points}
+    by_point = {(point.b, point.point_b): point for point in verdicts.points}
     for base, *others in rivals.cases:
         for name, row in zip(rivals.arms[1:], others, strict=True):
             one = by_point.get((name, row.point))

@@ -14,7 +14,7 @@ from steelyard.stats.paired_permutation import GAPS, Swapped, mode_parts, modes_
 
 
 def answers_of(
-    found: Swapped,
+    swapped: Swapped,
     first: FloatArray,
     second: FloatArray,
     asked: Question,
@@ -25,13 +25,13 @@ def answers_of(
     at so many of their lines.
     """
     return [
-        answer(_contrast(found, j, first, second, asked, by_turns, looks), asked)
+        answer(_contrast(swapped, j, first, second, asked, by_turns, looks), asked)
         for j in range(first.shape[1])
     ]
 
 
 def _contrast(
-    found: Swapped,
+    swapped: Swapped,
     j: int,
     first: FloatArray,
     second: FloatArray,
@@ -40,24 +40,24 @@ def _contrast(
     looks: Sequence[int],
 ) -> Contrast:
     """Gather the data on a column."""
-    is_apart = abs(found.estimate[j]) > math.log1p(asked.margin)
+    is_apart = abs(swapped.estimate[j]) > math.log1p(asked.margin)
     modes, is_mixed = _modes(first[:, j], second[:, j], is_apart)
     alarms = asked.false_alarm / first.shape[1]
     return Contrast(
-        estimate=float(found.estimate[j]),
-        low=float(found.low[j]),
-        high=float(found.high[j]),
-        p=float(found.p[j]),
-        pairs=int(found.pairs[j]),
-        plain_low=float(found.plain_low[j]),
-        plain_high=float(found.plain_high[j]),
-        error=float(found.error[j]),
+        estimate=float(swapped.estimate[j]),
+        low=float(swapped.low[j]),
+        high=float(swapped.high[j]),
+        p=float(swapped.p[j]),
+        pairs=int(swapped.pairs[j]),
+        plain_low=float(swapped.plain_low[j]),
+        plain_high=float(swapped.plain_high[j]),
+        error=float(swapped.error[j]),
         by_turns=by_turns,
         modes=modes,
         is_mixed=is_mixed,
-        alike=found.alike,
+        alike=swapped.alike,
         family=first.shape[1],
-        looks=tuple(look for look in looks if look < found.pairs[j]),
+        looks=tuple(look for look in looks if look < swapped.pairs[j]),
         shares=shares_words(first[:, j], second[:, j], alarms) if by_turns else "",
     )
 

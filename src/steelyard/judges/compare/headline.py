@@ -96,7 +96,9 @@ def _compared(folders: Mapping[str, Made], verdicts: Verdicts | str | None) -> l
     if not isinstance(verdicts, Verdicts):
         return []
     rows = {row.op: row for made in folders.values() for row in made.rows}
-    return [Compared(rows[one.op], one.ratio, one) for one in verdicts.points if one.ratio is not None]
+    return [
+        Compared(rows[point.op], point.ratio, point) for point in verdicts.points if point.ratio is not None
+    ]
 
 
 def _not_compared(name: str, rows: Sequence[Row], compared: Sequence[Compared]) -> Sequence[Row]:

@@ -97,12 +97,12 @@ def _decided(
     is_equal = abs(known.told.estimate) <= MAY_BE_EQUAL * known.told.error
     can_tell = counts >= [least_pairs(known.false_alarm * share) for share in shares]
 
-    def side(one: Estimated) -> tuple[FloatArray, FloatArray, FloatArray]:
-        truth = one.estimate + _TRUTHS * one.error
+    def side(estimated: Estimated) -> tuple[FloatArray, FloatArray, FloatArray]:
+        truth = estimated.estimate + _TRUTHS * estimated.error
         truth = np.concatenate((truth, np.zeros((1, 1, 1)))) if is_equal else truth
-        centre = (now * one.estimate + (n - now) * truth) / n if kept else truth
-        sd = one.error * spread * np.sqrt(now) * (np.sqrt(n - now) / n if kept else np.sqrt(1 / n))
-        return centre, sd, wider[:, None] * one.half * later * np.sqrt(now / n)
+        centre = (now * estimated.estimate + (n - now) * truth) / n if kept else truth
+        sd = estimated.error * spread * np.sqrt(now) * (np.sqrt(n - now) / n if kept else np.sqrt(1 / n))
+        return centre, sd, wider[:, None] * estimated.half * later * np.sqrt(now / n)
 
     room = same = np.zeros(1)
     if known.same:

@@ -45,7 +45,11 @@ def strangers(case: Sequence[Row], begins: Sequence[tuple[int, int]]) -> frozens
 
 
 def _began(row: Row) -> dict[int, int]:
-    return {one.launch: one.began_unix_ns for one in row.launches if one.began_unix_ns and has_time(one)}
+    return {
+        launch.launch: launch.began_unix_ns
+        for launch in row.launches
+        if launch.began_unix_ns and has_time(launch)
+    }
 
 
 def refuse_copies(cases: Sequence[Sequence[Row]], arms: Sequence[str]) -> None:
@@ -60,4 +64,4 @@ def refuse_copies(cases: Sequence[Sequence[Row]], arms: Sequence[str]) -> None:
 
 def _launches_of(row: Row) -> list[tuple[int, float | None]]:
     """List the begin and the time of each launch; nothing if records do not have the begin."""
-    return [(one.began_unix_ns, one.median) for one in row.launches if one.began_unix_ns]
+    return [(launch.began_unix_ns, launch.median) for launch in row.launches if launch.began_unix_ns]

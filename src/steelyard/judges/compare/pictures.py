@@ -25,15 +25,15 @@ STYLES = {
 }
 
 
-def forest_chart(found: Verdicts, margin: float) -> Chart:
+def forest_chart(verdicts: Verdicts, margin: float) -> Chart:
     """Draw ratios with simultaneous intervals; a band within `margin` of 1, and a line at 1.
 
     If there are more test cases than rows, those that differ come first, then the means of ops.
     """
-    rows = [(_label(one, found), one) for one in shown_cases(found)]
+    rows = [(_label(one, verdicts), one) for one in shown_cases(verdicts)]
     drawn = [(place, label, one) for place, (label, one) in enumerate(rows) if one.ratio is not None]
     kept = [end for _, _, one in drawn for end in drawn_ends(one.ratio or 1.0, one.low, one.high)]
-    axis = log_axis(f"time / time of {found.arms[0]}", [*LEAST_SHOWN, *kept], "{:g}".format)
+    axis = log_axis(f"time / time of {verdicts.arms[0]}", [*LEAST_SHOWN, *kept], "{:g}".format)
     ends = [ends_within(axis, one.ratio or 1.0, one.low, one.high) for _, _, one in drawn]
     foot = float(len(rows))
     marks: list[Mark] = [
@@ -56,7 +56,7 @@ def forest_chart(found: Verdicts, margin: float) -> Chart:
             )
         )
     names = [label for label, _ in rows]
-    left = len(found.points) - sum(1 for _, one in rows if one.point_b is not None)
+    left = len(verdicts.points) - sum(1 for _, one in rows if one.point_b is not None)
     return Chart(
         title="",
         x=axis,
@@ -73,34 +73,34 @@ def forest_chart(found: Verdicts, margin: float) -> Chart:
     )
 
 
-def shown_cases(found: Verdicts) -> tuple[CaseVerdict, ...]:
+def shown_cases(verdicts: Verdicts) -> tuple[CaseVerdict, ...]:
     """Choose the rows of the picture: op by op, with the mean below the sizes of an op."""
     sized = {
-        one.op
-        for one in found.points
-        if sum(other.op == one.op and other.b == one.b for other in found.points) > 1
+        point.op
+        for point in verdicts.points
+        if sum(other.op == point.op and other.b == point.b for other in verdicts.points) > 1
     }
-    whole = [one for one in found.ops if one.op in sized]
+    whole = [one for one in verdicts.ops if one.op in sized]
     every: list[CaseVerdict] = [
         one
-        for op in dict.fromkeys(one.op for one in found.points)
-        for one in (*found.points, *whole)
+        for op in dict.fromkeys(one.op for one in verdicts.points)
+        for one in (*verdicts.points, *whole)
         if one.op == op
     ]
     if len(every) <= MOST_ROWS:
         return tuple(every)
-    told = [one for one in found.points if one.verdict in (SLOWER, FASTER, LITTLE)]
+    told = [one for one in verdicts.points if one.verdict in (SLOWER, FASTER, LITTLE)]
     return tuple(one for one in every if one in [*told, *whole][:MOST_ROWS])
 
 
-def _label(one: CaseVerdict, found: Verdicts) -> str:
+def _label(verdict: CaseVerdict, verdicts: Verdicts) -> str:
     """Write `mpi.bcast 64 KiB`, `mpi.bcast, all`, and the arm if there are several."""
-    size = ", all" if one.point_b is None else f" {one.size}".rstrip()
-    more = [part for part in (one.what, one.b if len(found.arms) > 2 else "") if part]
-    return ", ".join([f"{one.op}{size}", *more])
+    size = ", all" if verdict.point_b is None else f" {verdict.size}".rstrip()
+    more = [part for part in (verdict.what, verdict.b if len(verdicts.arms) > 2 else "") if part]
+    return ", ".join([f"{verdict.op}{size}", *more])
 
 
-def _tip(label: str, one: CaseVerdict) -> str:
-    ratio, low, high = ratio_span(one.ratio, one.low, one.high)
-    interval = "" if one.low is None else f" ({low} – {high})"
-    return f"{label}\n{one.b} / {one.a}: {ratio}{interval}\n{one.verdict}"
+def _tip(label: str, verdict: CaseVerdict) -> str:
+    ratio, low, high = ratio_span(verdict.ratio, verdict.low, verdict.high)
+    interval = "" if verdict.low is None else f" ({low} – {high})"
+    return f"{label}\n{verdict.b} / {verdict.a}: {ratio}{interval}\n{verdict.verdict}"

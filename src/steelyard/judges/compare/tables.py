@@ -32,32 +32,32 @@ _TONES = {SLOWER: BAD, FASTER: PLAIN, LITTLE: WARN, SAME: PLAIN, CANNOT_TELL: DI
 _NAMED = 3  # sizes of an op in a sentence; more are given as a range
 
 
-def with_short_names(found: Verdicts) -> Verdicts:
+def with_short_names(verdicts: Verdicts) -> Verdicts:
     """Shorten arms that are named by paths to the parts that differ."""
-    names = short_names(found.arms)
+    names = short_names(verdicts.arms)
     points, ops = (
         tuple(replace(one, a=names[one.a], b=names[one.b]) for one in each)
-        for each in (found.points, found.ops)
+        for each in (verdicts.points, verdicts.ops)
     )
-    return replace(found, arms=tuple(names[arm] for arm in found.arms), points=points, ops=ops)
+    return replace(verdicts, arms=tuple(names[arm] for arm in verdicts.arms), points=points, ops=ops)
 
 
-def verdict_table(found: Verdicts, margin: float) -> Table:
+def verdict_table(verdicts: Verdicts, margin: float) -> Table:
     """Make a line for each test case, and below the sizes of an op one for all of them."""
-    several = len(found.arms) > 2
+    several = len(verdicts.arms) > 2
     lines = []
-    for op in dict.fromkeys(one.op for one in found.points):
-        mine = [one for one in found.points if one.op == op]
-        whole = [one for one in found.ops if one.op == op] if len(mine) > len(found.arms) - 1 else []
-        lines += [_line(one, several, margin, found.precision) for one in (*mine, *whole)]
+    for op in dict.fromkeys(point.op for point in verdicts.points):
+        mine = [one for one in verdicts.points if one.op == op]
+        whole = [one for one in verdicts.ops if one.op == op] if len(mine) > len(verdicts.arms) - 1 else []
+        lines += [_line(one, several, margin, verdicts.precision) for one in (*mine, *whole)]
     said = (words("op"), words("test case"), *([words("rival")] if several else []))
     columns = (*said, number("bytes"), number("ratio", True))
     table = Table(
-        f"{' and '.join(found.arms[1:])} against {found.arms[0]}",
-        interval_words(found.level, found.quantile),
+        f"{' and '.join(verdicts.arms[1:])} against {verdicts.arms[0]}",
+        interval_words(verdicts.level, verdicts.quantile),
         (*columns, number("from"), number("to"), words("verdict"), remark()),
         tuple(lines),
-        _notes(found),
+        _notes(verdicts),
         grouped=1,
     )
     return without_empty(table)
@@ -82,34 +82,36 @@ def verdict_words(verdict: str, margin: float) -> str:
     return f"same within {100 * margin:g} %" if verdict == SAME else verdict
 
 
-def _remark(one: CaseVerdict, precision: float | None) -> str:
-    if precision is not None and one.precise is not None:
+def _remark(verdict: CaseVerdict, precision: float | None) -> str:
+    if precision is not None and verdict.precise is not None:
         precise = f"{percent_words(precision)} reached"
-        if not one.precise:
-            half = half_words(one.ratio, one.low, one.high)
-            precise = f"±{half}, {needs_words(precision, one.launches_precise, None)}"
-        return ", ".join(text for text in (one.why, precise) if text)
-    needed = f"about {rounded(one.launches_needed)} launches would decide" if one.launches_needed else ""
-    return ", ".join(text for text in (one.why, needed) if text)
+        if not verdict.precise:
+            half = half_words(verdict.ratio, verdict.low, verdict.high)
+            precise = f"±{half}, {needs_words(precision, verdict.launches_precise, None)}"
+        return ", ".join(text for text in (verdict.why, precise) if text)
+    needed = (
+        f"about {rounded(verdict.launches_needed)} launches would decide" if verdict.launches_needed else ""
+    )
+    return ", ".join(text for text in (verdict.why, needed) if text)
 
 
-def _notes(found: Verdicts) -> tuple[str, ...]:
-    taken = ", alternately" if found.by_turns else ""
-    notes = [f"{found.launches} launches of each{taken}; {found.promise.words}."]
-    if not found.by_turns and any(one.verdict == CANNOT_TELL for one in found.points):
+def _notes(verdicts: Verdicts) -> tuple[str, ...]:
+    taken = ", alternately" if verdicts.by_turns else ""
+    notes = [f"{verdicts.launches} launches of each{taken}; {verdicts.promise.words}."]
+    if not verdicts.by_turns and any(point.verdict == CANNOT_TELL for point in verdicts.points):
         notes.append(
             "More launches would not decide: hours are too few. Launches by turns would: run --arms."
         )
-    if found.despite:
-        notes.append(f"The rivals also differ in {'; '.join(found.despite)}.")
-    if found.apart:
-        which = f"{plural('launch', len(found.apart))} {', '.join(map(str, found.apart))}"
+    if verdicts.despite:
+        notes.append(f"The rivals also differ in {'; '.join(verdicts.despite)}.")
+    if verdicts.apart:
+        which = f"{plural('launch', len(verdicts.apart))} {', '.join(map(str, verdicts.apart))}"
         notes.append(f"Left out: {which}, whose rivals were not measured one after the other.")
-    notes += _few_of([f"Failed, and left out: {one}." for one in found.failed], "failed")
-    notes += zero_notes(found.zeros)
-    if found.missing:
-        notes.append(f"{found.missing} test cases were not measured for all rivals.")
-    notes += _few_of([f"Not compared: {why}." for why in found.refused], "are not compared")
+    notes += _few_of([f"Failed, and left out: {one}." for one in verdicts.failed], "failed")
+    notes += zero_notes(verdicts.zeros)
+    if verdicts.missing:
+        notes.append(f"{verdicts.missing} test cases were not measured for all rivals.")
+    notes += _few_of([f"Not compared: {why}." for why in verdicts.refused], "are not compared")
     return tuple(notes)
 
 
@@ -126,19 +128,19 @@ def zero_notes(zeros: Sequence[str]) -> list[str]:
     return [*notes, *([f"Left out: {len(zeros) - _NAMED} more such."] if len(zeros) > _NAMED else [])]
 
 
-def verdict_sentences(found: Verdicts, margin: float, most_ops: int | None = None) -> tuple[str, ...]:
+def verdict_sentences(verdicts: Verdicts, margin: float, most_ops: int | None = None) -> tuple[str, ...]:
     """Sum up: a sentence for each arm and op, or for all if ops are many."""
-    ops = list(dict.fromkeys(one.op for one in found.points))
+    ops = list(dict.fromkeys(point.op for point in verdicts.points))
     groups: dict[str, tuple[str, ...]] = {op: (op,) for op in ops}
     if most_ops is not None and len(ops) > most_ops:
         groups = {f"{len(ops)} operations": tuple(ops)}
     sentences = []
-    for arm in found.arms[1:]:
+    for arm in verdicts.arms[1:]:
         for name, own in groups.items():
-            mine = [one for one in found.points if one.op in own and one.b == arm]
+            mine = [one for one in verdicts.points if one.op in own and one.b == arm]
             if mine:
-                what = name if found.quantile is None else f"{quantile_name(found.quantile)} of {name}"
-                sentences.append(f"{what}: {arm} {_clauses(mine, found.arms[0], margin)}.")
+                what = name if verdicts.quantile is None else f"{quantile_name(verdicts.quantile)} of {name}"
+                sentences.append(f"{what}: {arm} {_clauses(mine, verdicts.arms[0], margin)}.")
     return tuple(sentences)
 
 
@@ -188,9 +190,12 @@ def _sizes(those: list[CaseVerdict], mine: list[CaseVerdict], is_first: bool) ->
 
 def judged_cases(points: Sequence[CaseVerdict]) -> Iterator[Judged]:
     """List the verdicts on test cases with their ratios, or why there is none."""
-    for one in points:
-        name = f"{one.op} {one.size}".rstrip() + f" on {counted(one.ranks, 'rank')}: {one.b} against {one.a}"
-        ratio, low, high = ratio_span(one.ratio, one.low, one.high)
-        has_ratio = None not in (one.ratio, one.low, one.high)
-        why = f"ratio {ratio}, from {low} to {high}" if has_ratio else one.why
-        yield Judged(one.op, name, one.verdict, why)
+    for point in points:
+        name = (
+            f"{point.op} {point.size}".rstrip()
+            + f" on {counted(point.ranks, 'rank')}: {point.b} against {point.a}"
+        )
+        ratio, low, high = ratio_span(point.ratio, point.low, point.high)
+        has_ratio = None not in (point.ratio, point.low, point.high)
+        why = f"ratio {ratio}, from {low} to {high}" if has_ratio else point.why
+        yield Judged(point.op, name, point.verdict, why)

@@ -134,7 +134,7 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
         ops += of_ops
         pairs = max(pairs, n)
     return Verdicts(
-        verdict=COMPARED.gravest(one.verdict for one in points),
+        verdict=COMPARED.gravest(point.verdict for point in points),
         arms=rivals.arms,
         by_turns=by_turns,
         launches=pairs,
@@ -190,7 +190,7 @@ def _named(case: Sequence[Row]) -> str:
 
 def launches_without_time(case: Sequence[Row]) -> str:
     """Write `mpi.test, launches 3, 4`: those with a median of 0, or less after the timer's own cost."""
-    which = sorted({one.launch for row in case for one in row.launches if has_no_time(one)})
+    which = sorted({launch.launch for row in case for launch in row.launches if has_no_time(launch)})
     return f"{_named(case)}, {plural('launch', len(which))} {', '.join(map(str, which))}" if which else ""
 
 
@@ -206,7 +206,7 @@ def _failed(case: Sequence[Row], arms: Sequence[str]) -> str:
 
 
 def _why_not(case: Sequence[Row], rivals: Rivals) -> _Refusal | None:
-    few = [k for k, row in enumerate(case) if sum(one.median is not None for one in row.launches) < 2]
+    few = [k for k, row in enumerate(case) if sum(launch.median is not None for launch in row.launches) < 2]
     if few:
         told = _told_of(case, few, rivals.arms)
         if not told:
@@ -311,7 +311,7 @@ def _table(rows: Sequence[tuple[Row, Row]], arm: int, apart: Sequence[frozenset[
 def _numbers(rows: Sequence[tuple[Row, Row]], arms: Iterable[int]) -> list[int]:
     """List the launches of those arms, each a line of a table."""
     arms = tuple(arms)
-    return sorted({one.launch for pair in rows for which in arms for one in pair[which].launches})
+    return sorted({launch.launch for pair in rows for which in arms for launch in pair[which].launches})
 
 
 def _sittings(rows: Sequence[tuple[Row, Row]], arm: int) -> tuple[int, ...]:

@@ -71,7 +71,9 @@ def _is_control(row: Row) -> bool:
 def _launches(rows: Sequence[Row | None]) -> FloatArray:
     """Table logarithms of launch medians, (n, most launches), nan beyond those that a night has."""
     each = [
-        [math.log(one.median) for one in row.launches if one.median and one.median > 0] if row else []
+        [math.log(launch.median) for launch in row.launches if launch.median and launch.median > 0]
+        if row
+        else []
         for row in rows
     ]
     table = np.full((len(each), max(map(len, each), default=0) or 1), np.nan)

@@ -19,7 +19,7 @@ from steelyard.render.svg import svg
 _MOST = 60  # pictures of a kind: nobody looks at more
 
 
-def check_page(found: Checked, series: Sequence[Series], margin: float) -> str:
+def check_page(checked: Checked, series: Sequence[Series], margin: float) -> str:
     """Write the page; it loads nothing and runs no script."""
     changed = [one for one in series if one.changes or one.verdict not in (SAME, CANNOT_TELL)]
     others = [one for one in series if one not in changed]
@@ -28,15 +28,15 @@ def check_page(found: Checked, series: Sequence[Series], margin: float) -> str:
     source = resources.files(__package__).joinpath("page.html.j2").read_text("utf-8")
     return environment.from_string(source).render(
         version=__version__,
-        found=found,
-        table=check_table(found, margin),
-        sentences=check_sentences(found),
-        changed=_charts(found, changed),
-        others=_charts(found, others),
+        found=checked,
+        table=check_table(checked, margin),
+        sentences=check_sentences(checked),
+        changed=_charts(checked, changed),
+        others=_charts(checked, others),
         unseen=max(0, len(changed) - _MOST) + max(0, len(others) - _MOST),
     )
 
 
-def _charts(found: Checked, series: Sequence[Series]) -> list[Chart]:
-    nights = [night.name for night in found.nights]
+def _charts(checked: Checked, series: Sequence[Series]) -> list[Chart]:
+    nights = [night.name for night in checked.nights]
     return [nights_chart(one.name, one.values, one.changes, nights) for one in series[:_MOST]]

@@ -37,9 +37,9 @@ def nights_chart(
     ratios = np.exp(values[known] - levels[0])
     axis = _ratio_axis(f"time / {time_words(float(np.exp(levels[0])))}", [*_NEAR_ONE, *ratios])
     marks: list[Mark] = [
-        Boxes([one.earliest - 0.5], [axis.low], [one.latest - 0.5], [axis.high], [_DATED])
-        for one in changes
-        if one.earliest < one.latest
+        Boxes([change.earliest - 0.5], [axis.low], [change.latest - 0.5], [axis.high], [_DATED])
+        for change in changes
+        if change.earliest < change.latest
     ]
     for level, (first, after) in zip(levels, pairwise(ends), strict=True):
         height = float(np.exp(level - levels[0]))

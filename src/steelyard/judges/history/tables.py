@@ -32,11 +32,11 @@ _LONGEST = 60  # letters of a setting's value: longer ones are cut
 _NAMED = 3  # folders, settings or sizes in a sentence; the rest is counted
 
 
-def check_table(found: Checked, margin: float) -> Table:
+def check_table(checked: Checked, margin: float) -> Table:
     """Make a line for each test case, and below the test cases of an op one for all of them."""
     lines = []
-    for op in dict.fromkeys(one.op for one in found.points):
-        mine = [one for one in (*found.points, *found.ops) if one.op == op]
+    for op in dict.fromkeys(point.op for point in checked.points):
+        mine = [one for one in (*checked.points, *checked.ops) if one.op == op]
         lines += [_line(one, margin) for one in mine]
     columns = (
         words("op"),
@@ -46,16 +46,16 @@ def check_table(found: Checked, margin: float) -> Table:
         number("from"),
         number("to"),
     )
-    first, last = found.nights[0].name, found.nights[-2].name
+    first, last = checked.nights[0].name, checked.nights[-2].name
     table = Table(
-        f"{found.tonight} against {len(found.nights) - 1} nights, {first} to {last}",
-        interval_words(found.level, found.quantile),
+        f"{checked.tonight} against {len(checked.nights) - 1} nights, {first} to {last}",
+        interval_words(checked.level, checked.quantile),
         (*columns, words("verdict"), remark()),
         tuple(lines),
-        tuple(_notes(found)),
+        tuple(_notes(checked)),
         grouped=1,
     )
-    return without_empty(table) if all(not one.label for one in found.points) else table
+    return without_empty(table) if all(not one.label for one in checked.points) else table
 
 
 def _line(one: NightVerdict, margin: float) -> Line:
@@ -66,68 +66,78 @@ def _line(one: NightVerdict, margin: float) -> Line:
     )
 
 
-def _remark(one: NightVerdict) -> str:
-    parts = [one.why]
-    if one.verdict == CANNOT_TELL and not one.why and one.confirmed is None:
-        parts.append(_more_nights(one))
-    if one.confirmed is not None:
-        parts.append("confirmed" if one.confirmed else "not confirmed")
-    elif one.suspected:
-        parts.append("suspected, not confirmed" if one.verdict in (SLOWER, FASTER, LITTLE) else "suspected")
+def _remark(verdict: NightVerdict) -> str:
+    parts = [verdict.why]
+    if verdict.verdict == CANNOT_TELL and not verdict.why and verdict.confirmed is None:
+        parts.append(_more_nights(verdict))
+    if verdict.confirmed is not None:
+        parts.append("confirmed" if verdict.confirmed else "not confirmed")
+    elif verdict.suspected:
+        parts.append(
+            "suspected, not confirmed" if verdict.verdict in (SLOWER, FASTER, LITTLE) else "suspected"
+        )
     return ", ".join(part for part in parts if part)
 
 
-def _more_nights(one: NightVerdict) -> str:
-    if one.nights_needed is None:
-        return f"{one.nights} nights say little" if one.nights < _FEW_NIGHTS else "nights differ by more"
-    more = one.nights_needed > one.nights
-    return f"about {one.nights_needed} nights would decide" if more else "only --baseline would decide"
+def _more_nights(verdict: NightVerdict) -> str:
+    if verdict.nights_needed is None:
+        return (
+            f"{verdict.nights} nights say little" if verdict.nights < _FEW_NIGHTS else "nights differ by more"
+        )
+    more = verdict.nights_needed > verdict.nights
+    return f"about {verdict.nights_needed} nights would decide" if more else "only --baseline would decide"
 
 
-def _notes(found: Checked) -> Iterator[str]:
-    yield f"{found.promise.words[0].upper()}{found.promise.words[1:]}."
-    if found.common is not None:
+def _notes(checked: Checked) -> Iterator[str]:
+    yield f"{checked.promise.words[0].upper()}{checked.promise.words[1:]}."
+    if checked.common is not None:
         yield (
-            f"Test cases without MPI take {found.common:.3f} times as long as in the nights before; all "
+            f"Test cases without MPI take {checked.common:.3f} times as long as in the nights before; all "
             "other ratios are divided by that."
         )
-    if found.missing:
-        yield f"Tonight lacks {counted(found.missing, 'test case')} of earlier nights."
-    yield from zero_notes(found.zeros)
-    yield from (f"Left out: {one.folder}: {one.why}." for one in found.left_out[:_NAMED])
-    if len(found.left_out) > _NAMED:
-        yield f"Left out: {len(found.left_out) - _NAMED} more."
+    if checked.missing:
+        yield f"Tonight lacks {counted(checked.missing, 'test case')} of earlier nights."
+    yield from zero_notes(checked.zeros)
+    yield from (f"Left out: {one.folder}: {one.why}." for one in checked.left_out[:_NAMED])
+    if len(checked.left_out) > _NAMED:
+        yield f"Left out: {len(checked.left_out) - _NAMED} more."
 
 
-def check_sentences(found: Checked) -> tuple[str, ...]:
+def check_sentences(checked: Checked) -> tuple[str, ...]:
     """Sum up: what is slower tonight, what changed when, and which settings differ."""
-    return (*_tonight(found), *(_event(found, one) for one in events(found.changes)), *_suspected(found))
+    return (
+        *_tonight(checked),
+        *(_event(checked, one) for one in events(checked.changes)),
+        *_suspected(checked),
+    )
 
 
-def _tonight(found: Checked) -> Iterator[str]:
+def _tonight(checked: Checked) -> Iterator[str]:
     new = [
-        one for one in found.points if one.verdict in (SLOWER, FASTER) and not one.why.startswith("since ")
+        point
+        for point in checked.points
+        if point.verdict in (SLOWER, FASTER) and not point.why.startswith("since ")
     ]
     for verdict in (SLOWER, FASTER):
         mine = [one for one in new if one.verdict == verdict]
         for op in dict.fromkeys(one.op for one in mine):
             those = [one for one in mine if one.op == op]
             ratios = sorted(one.ratio for one in those if one.ratio is not None)
-            sizes = _sizes(those, [one for one in found.points if one.op == op])
-            of = "" if found.quantile is None else f"{quantile_name(found.quantile)} of "
+            sizes = _sizes(those, [one for one in checked.points if one.op == op])
+            of = "" if checked.quantile is None else f"{quantile_name(checked.quantile)} of "
             yield f"{of}{op} is {verdict} tonight ({_range(ratios)} times as long){sizes}."
-    if new and found.settings:
-        yield f"Since the night before changed: {_settings(found.settings)}."
+    if new and checked.settings:
+        yield f"Since the night before changed: {_settings(checked.settings)}."
     elif new:
         yield "No setting that is recorded changed since the night before."
 
 
-def _suspected(found: Checked) -> Iterator[str]:
+def _suspected(checked: Checked) -> Iterator[str]:
     """Count the test cases that are suspected and nothing worse: some are on any night."""
-    count = sum(one.suspected and one.verdict in (SAME, CANNOT_TELL) for one in found.points)
-    if count and all(one.confirmed is None for one in found.points):
+    count = sum(point.suspected and point.verdict in (SAME, CANNOT_TELL) for point in checked.points)
+    if count and all(one.confirmed is None for one in checked.points):
         yield (
-            f"{counted(count, 'test case')} of {len(found.points)} may be off tonight. By chance "
+            f"{counted(count, 'test case')} of {len(checked.points)} may be off tonight. By chance "
             f"{100 * SUSPECT:g} % are on any night."
         )
 
@@ -147,14 +157,14 @@ def events(changes: Sequence[LevelChange]) -> tuple[tuple[LevelChange, ...], ...
     return tuple(told)
 
 
-def _event(found: Checked, those: Sequence[LevelChange]) -> str:
+def _event(checked: Checked, those: Sequence[LevelChange]) -> str:
     one = those[0]
     ratios = sorted(change.ratio for change in those)
     low, high = min(change.low for change in those), max(change.high for change in those)
     sizes = (
-        _sizes(those, [case for case in found.points if case.op == one.op]) if one.bytes is not None else ""
+        _sizes(those, [case for case in checked.points if case.op == one.op]) if one.bytes is not None else ""
     )
-    when = f"between {one.last} ({_date(found, one.last)}) and {one.first} ({_date(found, one.first)})"
+    when = f"between {one.last} ({_date(checked, one.last)}) and {one.first} ({_date(checked, one.first)})"
     text = (
         f"{one.op} became {'slower' if one.ratio > 1 else 'faster'} {when}: {_range(ratios)} times as long, "
     )
@@ -167,10 +177,10 @@ def _event(found: Checked, those: Sequence[LevelChange]) -> str:
     )
 
 
-def _date(found: Checked, name: str) -> str:
+def _date(checked: Checked, name: str) -> str:
     import datetime
 
-    began = next(one.began_unix_ns for one in found.nights if one.name == name)
+    began = next(night.began_unix_ns for night in checked.nights if night.name == name)
     return f"{datetime.datetime.fromtimestamp(began / 1e9, datetime.UTC):%Y-%m-%d %H:%M}"
 
 

@@ -147,7 +147,9 @@ def check_tonight(pool: Pool, asked: Question, seed: int = 0) -> tuple[Checked, 
     wide = [op for op in ops if len(members[op]) > 1]
     values = np.column_stack([levels.values, *(levels.values[:, members[op]].mean(axis=1) for op in wide)])
     changes = find_changes(values, false_alarm=asked.false_alarm, seed=seed)
-    own = [tuple(one for one in changes if one.column == column) for column in range(values.shape[1])]
+    own = [
+        tuple(change for change in changes if change.column == column) for column in range(values.shape[1])
+    ]
     starts = [(0, *(one.at for one in mine)) for mine in own]
     screened = screen_tonight(values, starts, false_alarm=asked.false_alarm)
     labels = _labels(cases)
@@ -162,7 +164,7 @@ def check_tonight(pool: Pool, asked: Question, seed: int = 0) -> tuple[Checked, 
     ]
     points, whole = tuple(told[: len(cases)]), tuple(told[len(cases) :])
     checked = Checked(
-        verdict=COMPARED.gravest(one.verdict for one in points),
+        verdict=COMPARED.gravest(point.verdict for point in points),
         tonight=names[-1],
         nights=tuple(NightName(one.name, visible(str(one.folder)), one.began) for one in pool.nights),
         left_out=tuple(LeftOut(*map(visible, one)) for one in pool.left_out),
@@ -190,12 +192,12 @@ def with_confirmed(checked: Checked, promise: Promise, said: Mapping[int, CaseVe
     said: the verdicts of arms, by the numbers of their test cases tonight; promise: theirs.
     """
     told = tuple(
-        _confirmed(one, said[one.point_b])
-        if one.point_b is not None and one.point_b in said
-        else replace(one, verdict=CANNOT_TELL, why="suspected, and not measured again")
-        if one.verdict in (SLOWER, FASTER, LITTLE)
-        else one
-        for one in checked.points
+        _confirmed(point, said[point.point_b])
+        if point.point_b is not None and point.point_b in said
+        else replace(point, verdict=CANNOT_TELL, why="suspected, and not measured again")
+        if point.verdict in (SLOWER, FASTER, LITTLE)
+        else point
+        for point in checked.points
     )
     return replace(
         checked,
@@ -207,9 +209,9 @@ def with_confirmed(checked: Checked, promise: Promise, said: Mapping[int, CaseVe
     )
 
 
-def _confirmed(one: NightVerdict, arms: CaseVerdict) -> NightVerdict:
+def _confirmed(verdict: NightVerdict, arms: CaseVerdict) -> NightVerdict:
     return replace(
-        one,
+        verdict,
         verdict=arms.verdict,
         ratio=arms.ratio,
         low=arms.low,
@@ -217,7 +219,7 @@ def _confirmed(one: NightVerdict, arms: CaseVerdict) -> NightVerdict:
         p=arms.p,
         launches_needed=arms.launches_needed,
         why=arms.why,
-        confirmed=arms.verdict in (SLOWER, FASTER) and one.verdict in (arms.verdict, CANNOT_TELL, SAME),
+        confirmed=arms.verdict in (SLOWER, FASTER) and verdict.verdict in (arms.verdict, CANNOT_TELL, SAME),
     )
 
 
@@ -236,8 +238,8 @@ def _labels(cases: Sequence[Row]) -> list[str]:
     return [labels.label(i) for i in range(len(cases))]
 
 
-def _name(one: NightVerdict) -> str:
-    return ", ".join(part for part in (f"{one.op} {one.size}".rstrip(), one.label) if part)
+def _name(verdict: NightVerdict) -> str:
+    return ", ".join(part for part in (f"{verdict.op} {verdict.size}".rstrip(), verdict.label) if part)
 
 
 def _common(common: FloatArray) -> float:
@@ -343,22 +345,22 @@ def _needed(verdict: str, why: str, screened: Screened, column: int, asked: Ques
 
 
 def _level_change(
-    one: Change, row: Row, size: int | None, label: str, nights: Sequence[Night]
+    change: Change, row: Row, size: int | None, label: str, nights: Sequence[Night]
 ) -> LevelChange:
     names = [night.name for night in nights]
     return LevelChange(
         op=row.op,
         bytes=size,
         label=label,
-        ratio=math.exp(one.estimate),
-        low=math.exp(one.low),
-        high=math.exp(one.high),
-        p=one.p,
-        last=names[one.at - 1],
-        first=names[one.at],
-        earliest=names[one.earliest],
-        latest=names[one.latest],
-        settings=_settings_between(nights, one.earliest, one.latest),
+        ratio=math.exp(change.estimate),
+        low=math.exp(change.low),
+        high=math.exp(change.high),
+        p=change.p,
+        last=names[change.at - 1],
+        first=names[change.at],
+        earliest=names[change.earliest],
+        latest=names[change.latest],
+        settings=_settings_between(nights, change.earliest, change.latest),
     )
 
 

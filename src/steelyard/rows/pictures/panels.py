@@ -11,7 +11,7 @@ from steelyard.base.units import format_bytes
 from steelyard.render.axes import MOST_COLOURS, style_of
 from steelyard.render.chart import HALF, THIRD, Key, Style
 from steelyard.rows.figure_groups import FigureGroup, FigureLine, Shown
-from steelyard.rows.pictures.style import line_style
+from steelyard.rows.pictures.style import form_style, line_style
 
 FEW_PANELS = 4  # that stand side by side at half the page's width
 MOST_PANELS = 12  # pictures of curves of one group
@@ -127,7 +127,7 @@ def legend_of(group: FigureGroup) -> tuple[Key, ...]:
     keys: dict[tuple[int, str], Key] = {}
     for line in _drawn(group):
         form = "" if line.row else line.form
-        key = keys.setdefault((line.colour, form), Key(line.level, style_of(line.colour, form)))
+        key = keys.setdefault((line.colour, form), Key(line.level, form_style(line.colour, form)))
         if key.label != line.level:
             return ()
     return tuple(keys.values()) if len(keys) > 1 else ()

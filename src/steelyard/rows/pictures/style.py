@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from steelyard.base.units import format_bytes
-from steelyard.render.axes import style_of
+from steelyard.records.kinds import BLOCKING, NONBLOCKING, PERSISTENT
+from steelyard.render.axes import DASHES, style_of
 from steelyard.render.chart import Style
 from steelyard.results.facets import Rate, Samples
 from steelyard.results.row import Row
@@ -11,10 +12,17 @@ from steelyard.rows.figure_groups import FigureLine
 from steelyard.rows.row_words import bandwidth_words, value_words
 from steelyard.rows.words import interval_words, time_words
 
+_FORMS = (BLOCKING, NONBLOCKING, PERSISTENT)  # of one collective, which differ in their dashes
+
+
+def form_style(colour: int, form: str) -> Style:
+    """Choose the style of a form of a collective."""
+    return style_of(colour, DASHES[_FORMS.index(form)] if form in _FORMS else "")
+
 
 def line_style(line: FigureLine) -> Style:
     """Choose the style of a line of a group, the same in all pictures."""
-    return style_of(line.colour, line.form)
+    return form_style(line.colour, line.form)
 
 
 def point_words(row: Row, label: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.campaign.cause_of_death import LaunchPhase, hang_words, hung_by_itself
-from steelyard.campaign.where import ask_ranks, read_answers, silent_hosts
+from steelyard.campaign.hang_stacks import ask_ranks, read_answers, silent_hosts
 from steelyard.cli.progress import stuck_words
 from steelyard.engines.build import Engine
 from steelyard.records.parts import Place, StuckRank

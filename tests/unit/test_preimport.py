@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.campaign.hold import Hold
-from steelyard.session.ahead import _MODULES, ImportsAhead
+from steelyard.campaign.start_gate import Hold
+from steelyard.session.preimport import _MODULES, ImportsAhead
 
 
 @pytest.mark.parametrize("module", ["steelyard", "steelyard.cli.main", "steelyard.cli.list"])
@@ -68,7 +68,7 @@ def test_ranks_are_held_back_until_this_process_is_idle(tmp_path: Path) -> None:
 
 
 def test_what_shows_results_does_without_the_whole_of_scipy() -> None:
-    code = "import sys, steelyard.session.ahead as ahead, importlib\n"
+    code = "import sys, steelyard.session.preimport as ahead, importlib\n"
     code += "[importlib.import_module(name) for name in ahead._MODULES]\nprint('scipy.stats' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.cli.page import commands, with_options
+from steelyard.cli.option_tables import commands, with_options
 
 _PAGE = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
 

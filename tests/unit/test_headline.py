@@ -350,6 +350,14 @@ def test_one_thread_is_told_where_more_were_asked_for_and_are_too_uncertain() ->
     )
 
 
+def test_rows_of_one_launch_are_told_where_those_of_several_tell_nothing() -> None:
+    """A budget cut the second launch, of which one row was measured, too uncertain to be told."""
+    rows = [row("mpi.bcast", 140_000.0, None, 1), row("mpi.comm_dup", 2e7, 9.0, 2)]
+    assert said(rows).startswith("Open MPI 4.1.4, 2 ranks: mpi.bcast 140 us (no interval).")
+    sure = row("mpi.barrier", 300.0)
+    assert said([*rows, sure]).startswith("Open MPI 4.1.4, 2 ranks: mpi.barrier 300 ns.")
+
+
 def test_a_placement_is_told_where_it_is_one_of_several_that_were_asked_for() -> None:
     same, near = (Placement("list", cpus) for cpus in ((1, 1), (0, 1)))
     rows = [replace(pingpong(8, 746), placed=same), replace(pingpong(8, 333, 0.4), placed=near)]

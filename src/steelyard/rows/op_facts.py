@@ -77,9 +77,9 @@ def family_sentences(rows: Sequence[Row], folder: str = "") -> Iterator[str]:
     for row in sorted(told, key=lambda row: family_of(row.op) != MPI_FAMILY):
         groups.setdefault((family_of(row.op), row.mpi or ""), []).append(row)
     for (family, mpi), own in groups.items():
-        several = any(row.launch_count > 1 for row in own)  # then a row of one launch is no claim beside them
-        claimed = [row for row in own if is_claimed(row) and (row.launch_count > 1 or not several)]
-        if claimed:
+        once = [row for row in own if is_claimed(row)]
+        # Beside rows of several launches a row of one is no claim, unless they tell nothing.
+        if claimed := [row for row in once if row.launch_count > 1] or once:
             yield _sentence(family, mpi, claimed, own, folder)
 
 

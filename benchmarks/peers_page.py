@@ -66,8 +66,9 @@ REASONS = (
     Reason(
         "barrier",
         ("osu_multi_lat", "osu_latency_mp"),
-        "the original has a barrier of the library before each round trip, ours one message after the other. "
-        "By `--method library-barrier` ours is its number, too: [small messages](small-messages.md)",
+        "the original has a barrier of the library before each round trip, ours one message after the other: "
+        "[small messages](small-messages.md)",
+        Way(ours="--method=library-barrier"),
     ),
     Reason(
         "receives",

@@ -20,6 +20,15 @@ _COMPLETIONS = {
     "fish/vendor_completions.d/steelyard.fish": "fish",
 }
 _COMPLETED = {"prog_name": "steelyard", "complete_var": "_STEELYARD_COMPLETE"}
+# zsh runs the file at the first Tab as the completion itself: made known alone, that Tab would do nothing.
+_ZSH_KNOWN = (
+    "compdef _steelyard_completion steelyard",
+    """if [[ $funcstack[1] == _steelyard ]]; then
+  _steelyard_completion "$@"
+else
+  compdef _steelyard_completion steelyard
+fi""",
+)
 _EXITS = (
     ("0", "All is well: measured, or nothing is slower."),
     ("1", "A verdict: slower, violated, or not well."),
@@ -34,7 +43,8 @@ _EXITS = (
 def shared_files() -> Mapping[str, str]:
     """Make the files below share/ of a prefix, by their paths there."""
     scripts = {
-        path: get_completion_script(**(_COMPLETED | {"shell": name})) for path, name in _COMPLETIONS.items()
+        path: get_completion_script(**(_COMPLETED | {"shell": name})).replace(*_ZSH_KNOWN)
+        for path, name in _COMPLETIONS.items()
     }
     return {"man/man1/steelyard.1": manual_page(), **{path: f"{text}\n" for path, text in scripts.items()}}
 

@@ -1,0 +1,67 @@
+"""The completions and the manual page that are installed, by the shells and readers that use them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_SHARE = Path(__file__).parents[2] / "packaging" / "share"
+_BASH = """source "$1"
+read -ra COMP_WORDS <<<"$2"
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+complete -p steelyard >/dev/null
+_steelyard_completion steelyard
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+_FISH = 'source $argv[1]; complete -C"$argv[2]"'
+# A terminal in which somebody types, with one Tab: zsh reads the file at that Tab.
+_ZSH = """zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z "unsetopt zle; PROMPT=; fpath=(${1:h} \\$fpath); autoload -Uz compinit; compinit -u -D"
+zpty -w z "setopt zle; echo be\"\"gun"
+zpty -r -m z line '*begun*'
+zpty -w -n z "$2"$'\\t'
+zpty -r -m z line "*$3*"
+print -r -- "$line"
+"""
+_SHELLS = {
+    "bash": ("bash-completion/completions/steelyard", ["bash", "--norc", "-c", _BASH, "bash"]),
+    "fish": ("fish/vendor_completions.d/steelyard.fish", ["fish", "--no-config", "-c", _FISH]),
+    "zsh": ("zsh/site-functions/_steelyard", ["zsh", "-f", "-c", _ZSH, "zsh"]),
+}
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"), [("steelyard comp", "compare"), ("steelyard run --launc", "--launche")]
+)
+@pytest.mark.parametrize("shell", _SHELLS)
+def test_a_shell_completes(shell: str, typed: str, completed: str, tmp_path: Path) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    path, words = _SHELLS[shell]
+    search = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [*words, _SHARE / path, typed, completed],
+        env={"PATH": search, "HOME": str(tmp_path), "TERM": "dumb"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert completed in done.stdout, done.stderr
+
+
+def test_the_manual_page_is_one() -> None:
+    if shutil.which("mandoc") is None:
+        pytest.skip("mandoc is not installed")
+    page = _SHARE / "man" / "man1" / "steelyard.1"
+    done = subprocess.run(
+        ["mandoc", "-T", "lint", "-W", "error", page], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -169,6 +170,26 @@ def test_google_benchmark_has_repetitions_and_their_aggregates() -> None:
     assert aggregates["stddev"]["real_time"] == pytest.approx(100)
     assert [one["error_message"] for one in found if one.get("error_occurred")] == ["hang"]
     assert len({one["name"] for one in found if one["run_type"] == "aggregate"}) == 6
+
+
+_COMPARE = Path("/usr/share/benchmark/compare.py")  # of libbenchmark-tools
+
+
+def test_google_benchmark_compares_two_of_ours(tmp_path: Path) -> None:
+    """By its own compare.py, which asks a U test of the repetitions."""
+    if not _COMPARE.exists():
+        pytest.skip("compare.py of Google Benchmark is not installed")
+    for name, slower in (("before", 1), ("after", 1.25)):
+        launches = tuple(
+            made_launch(i, median=slower * (1000.0 + i), began_unix_ns=_BEGAN + i) for i in range(10)
+        )
+        row = made_row(bytes=8, launches=launches, median=slower * 1004.5)
+        (tmp_path / f"{name}.json").write_text(_text("gbench", (row,)))
+    words = [sys.executable, str(_COMPARE), "--no-color", "benchmarks", "before.json", "after.json"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
+    told = {line.split()[0].rpartition("_")[2]: line.split()[1] for line in done.stdout.splitlines()[3:]}
+    assert (told["mean"], told["median"]) == ("+0.2500", "+0.2500")
+    assert float(told["pvalue"]) < 0.01
 
 
 def _cells(text: str) -> list[list[str]]:

@@ -153,6 +153,19 @@ def test_a_module_puts_the_command_on_the_path_and_hides_nothing(tmp_path: Path)
     assert not exported.keys() & {"MANPATH", "XDG_DATA_DIRS"}  # of one folder they would hide the system's
 
 
+def test_lmod_loads_the_module(tmp_path: Path) -> None:
+    tool = Path("/usr/share/lmod/lmod/libexec/lmod")
+    if not tool.exists():
+        pytest.skip("Lmod is not installed")  # Debian has it instead of Environment Modules
+    (tmp_path / "steelyard").mkdir()
+    (tmp_path / "steelyard" / "9.9.lua").write_text(_filled("steelyard.lua.in", tmp_path / "prefix"))
+    environ = {"PATH": "/usr/bin", "MODULEPATH": str(tmp_path), "HOME": str(tmp_path)}
+    words = [tool, "bash", "load", "steelyard"]
+    done = subprocess.run(words, env=environ, capture_output=True, text=True, check=True, timeout=30)
+    assert f"\nPATH={tmp_path}/prefix/bin:/usr/bin;\n" in done.stdout
+    assert "\nexport MANPATH;" not in done.stdout
+
+
 def test_both_modules_say_the_same() -> None:
     tcl, lua = (_filled(f"steelyard.{kind}.in", Path("/p")) for kind in ("tcl", "lua"))
     paths = re.findall(r"^prepend-path (\w+) (.*)$", tcl, re.MULTILINE)

@@ -160,7 +160,7 @@ def test_lmod_loads_the_module(tmp_path: Path) -> None:
     (tmp_path / "steelyard").mkdir()
     (tmp_path / "steelyard" / "9.9.lua").write_text(_filled("steelyard.lua.in", tmp_path / "prefix"))
     environ = {"PATH": "/usr/bin", "MODULEPATH": str(tmp_path), "HOME": str(tmp_path)}
-    words = [tool, "bash", "load", "steelyard"]
+    words = [str(tool), "bash", "load", "steelyard"]
     done = subprocess.run(words, env=environ, capture_output=True, text=True, check=True, timeout=30)
     assert f"\nPATH={tmp_path}/prefix/bin:/usr/bin;\n" in done.stdout
     assert "\nexport MANPATH;" not in done.stdout

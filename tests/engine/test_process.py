@@ -173,6 +173,15 @@ def test_others_are_left_alone(tmp_path: Path) -> None:
         other.kill()
 
 
+def test_a_command_that_takes_too_long_takes_nobody_along() -> None:
+    """A child that this program had before is neither its mark's nor its session's."""
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as other:
+        with pytest.raises(MeasurementError):
+            run(["sleep", "60"], timeout=0.05)
+        assert other.poll() is None
+        other.kill()
+
+
 def test_the_handlers_are_given_back() -> None:
     before = signal.getsignal(signal.SIGTERM)
     with Child(["true"]) as child:

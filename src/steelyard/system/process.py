@@ -246,10 +246,12 @@ class Child:
     def _lost_its_parent(self, pid: int, stat: ProcessStat) -> bool:
         """Is it a child of this program that was none before, that this program did not start?
 
-        What this program forks is in its session, and what it starts carries another mark.
+        What this program forks is in its session, and what it starts carries another mark. A command that is
+        not tidy adopts nobody: the children that were there before it are not known.
         """
         return (
-            stat.parent == os.getpid()
+            self._tidy
+            and stat.parent == os.getpid()
             and self._others.get(pid) != stat.started
             and stat.session != os.getsid(0)
             and marks_of(pid) <= {self._mark}

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Of a repetition, some us: a whole number of steps of each kernel, long against a reading of the clock. */
+/* A repetition takes some us: a whole number of steps of each kernel, long against a reading of the clock. */
 enum { MULTIPLY_ADDS = 1000 * FMA_LANES_MOST };
 
 struct fma_state {

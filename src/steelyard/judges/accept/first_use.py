@@ -14,7 +14,7 @@ from steelyard.results.key import RowKey, key_of
 from steelyard.results.row import Row
 from steelyard.rows.words import row_name
 
-# Of a connection that is made when it is first used. Adapters' own handshakes take a tenth of a ms to 2 ms.
+# What a connection may take that is made when it is first used: adapters' own handshakes take 0.1 to 2 ms.
 _MOST_ONCE_NS = 3e6
 _OF_ONE = ("mpi.first.message", "mpi.first.put")  # with one partner: others connect to as many as there are
 _USE = "use"

@@ -22,20 +22,15 @@ def param_rows(op: Op, method: str, rule: str, ops: Ops) -> dict[str, Param]:
 
 
 def has_bounds(measure: Measure) -> bool:
-    """Do values of parameters depend on the test case: are all that it can have asked for?"""
-    values = measure.params.values()
-    return any("*" in value if isinstance(value, tuple) else value == "*" for value in values)
+    """Do values of parameters depend on the test case: are all or some of all that it can have asked for?"""
+    return any(_most_of_all(_several(value)) is not None for value in measure.params.values())
 
 
 def combined_params(
     measure: Measure, name: str, rows: Mapping[str, Param], case: BoundedCase
 ) -> list[dict[str, Value]]:
     """Make every combination of values of the parameters of op, method or rule, each checked."""
-    given = {
-        key: value if isinstance(value, tuple) else (value,)
-        for key, value in measure.params.items()
-        if key in rows
-    }
+    given = {key: _several(value) for key, value in measure.params.items() if key in rows}
     first = {key: values[0] for key, values in given.items() if _most_of_all(values) is None}
     case = case._replace(params={key: row.default for key, row in rows.items()} | first)
     mine = {key: _values(name, rows[key], values, case) for key, values in given.items()}
@@ -64,6 +59,10 @@ def _values(name: str, row: Param, given: Sequence[Value], case: BoundedCase) ->
         if isinstance(value, float) and row.is_whole and not value.is_integer():
             raise InputError(f"{key} of {name} must be a whole number, not {value:g}")
     return tuple(given)
+
+
+def _several(value: Value | tuple[Value, ...]) -> tuple[Value, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _most_of_all(given: Sequence[Value]) -> float | None:

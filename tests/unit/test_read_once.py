@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import struct
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -52,6 +55,16 @@ def test_a_folder_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
         assert [cell.values.tolist() for cell in one.cells] == [cell.values.tolist() for cell in other.cells]
 
 
+@pytest.mark.parametrize("umask", [0o000, 0o002, 0o077])
+def test_it_is_kept_whatever_the_umask(folder: Path, umask: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = os.umask(umask)
+    try:
+        read_once(folder)
+    finally:
+        os.umask(before)
+    assert not reads_anew(folder, monkeypatch)
+
+
 def touched(folder: Path) -> None:
     """A file of another time: a byte has changed, say."""
     file = next((folder / "records").iterdir())
@@ -72,12 +85,21 @@ def damaged(folder: Path) -> None:
     kept.write_bytes(kept.read_bytes()[:-100])
 
 
+def another_number(folder: Path) -> None:
+    """A bit of a number has changed, and all else can be read."""
+    (kept,) = (folder.parent / "cache" / "read").iterdir()
+    median = next(row.median for row in read_rows(folder).rows if row.median)
+    data = kept.read_bytes()
+    assert struct.pack(">d", median) in data
+    kept.write_bytes(data.replace(struct.pack(">d", median), struct.pack(">d", 2 * median)))
+
+
 def of_others(folder: Path) -> None:
     (kept,) = (folder.parent / "cache" / "read").iterdir()
     kept.chmod(0o666)
 
 
-@pytest.mark.parametrize("change", [touched, longer, fewer, damaged, of_others])
+@pytest.mark.parametrize("change", [touched, longer, fewer, damaged, another_number, of_others])
 def test_what_has_changed_is_read_anew(folder: Path, change: object, monkeypatch: pytest.MonkeyPatch) -> None:
     read_once(folder)
     assert callable(change)
@@ -95,6 +117,34 @@ def test_what_has_only_just_changed_is_not_kept(folder: Path, monkeypatch: pytes
     monkeypatch.setattr(module, "_SETTLED_NS", 10**18)
     read_once(folder)
     assert not (folder.parent / "cache").exists()
+
+
+def test_what_settles_while_it_is_read_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have changed twice in a tick: before its state was taken, and after it was read."""
+    now = time.time_ns()
+
+    def slowly(*asked: object) -> ReadFolder:
+        nonlocal now
+        now += 2 * 10**18
+        return read_rows(folder)
+
+    monkeypatch.setattr(module, "_SETTLED_NS", 10**18)
+    monkeypatch.setattr(module, "time", SimpleNamespace(time_ns=lambda: now))
+    monkeypatch.setattr(module, "read_rows", slowly)
+    read_once(folder)
+    assert not (folder.parent / "cache").exists()
+
+
+def test_a_link_of_the_program_that_leads_nowhere_does_no_harm(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an editor makes one beside a file that has unsaved changes."""
+    program = tmp_path / "program" / "session"
+    program.mkdir(parents=True)
+    (program / ".#read_once.py").symlink_to("nobody@nowhere.1:2")
+    monkeypatch.setattr(module, "__file__", str(program / "read_once.py"))
+    read_once(folder)
+    assert not reads_anew(folder, monkeypatch)
 
 
 def test_few_folders_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

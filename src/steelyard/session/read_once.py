@@ -1,8 +1,9 @@
 """Results folders that were read before, so that nobody waits for the same statistics twice.
 
-The cache has what was made of each folder last, with the state of its files then: their sizes and times, and
-those of this program. Another state is read anew. A folder whose files have changed only just now is not
-kept: a further change within a tick of the file system's clock would show in no time.
+The cache has what was made of each folder last, with a digest of it and of the state of all files then: their
+sizes and times, and those of this program. Another state is read anew. A folder whose files had changed only
+just before it was read is not kept: a further change within a tick of the file system's clock would show in
+no time.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from steelyard.analyses.analysis import Made
 from steelyard.analyses.overview import ReadFolder, read_rows
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular, write_whole
-from steelyard.base.private import is_private_file
+from steelyard.base.private import OWNER_ALONE, is_private_file
 from steelyard.engines.cache import cache_folder, kept_folder
 from steelyard.results.load import Measured
 from steelyard.results.row import Row
@@ -33,19 +34,22 @@ from steelyard.system.workers import mapped
 _SETTLED_NS = 2_000_000_000  # since the last change of a file: longer than a tick of any file system's clock
 _MOST_BYTES = 32 << 20  # of records: what is larger would fill the cache
 _MOST_KEPT = 16  # folders: the oldest go
+_DIGEST_BYTES = hashlib.sha256().digest_size
 _ERRORS = (InputError, OSError, ValueError, pickle.PickleError, EOFError, AttributeError, ImportError)
 
+FileStamp = tuple[str, int, int, int, int]
 FolderStamps = tuple[object, ...]
 
 
 def read_once(folder: Path, name: str = "") -> ReadFolder:
     """Read a results folder as `read_rows` does, or from the cache if it is as it was. Raises InputError."""
     state = _state_of(folder)
+    was_settled = _is_settled(state)  # before it is read: a change meanwhile must show, too
     with suppress(*_ERRORS):
         measured, rows = _kept(folder, state)
         return ReadFolder(name, measured, Made(rows))
     read = read_rows(folder, name, mapped)
-    if _is_settled(state) and _state_of(folder) == state:
+    if was_settled and _state_of(folder) == state:
         with suppress(*_ERRORS):
             _keep(folder, state, read)
     return read
@@ -55,23 +59,23 @@ def _state_of(folder: Path) -> FolderStamps:
     """List the name, size and times of each file that is read, and of each module of this program."""
     files = [folder / "campaign.json", *sorted((folder / "records").glob("*.jsonl"))]
     versions = (sys.version, np.__version__, msgspec.__version__, __version__)
-    return (versions, tuple(_program()), tuple(_stamp(file) for file in files))
+    return (versions, tuple(_program()), tuple(_stamp(str(file)) for file in files))
 
 
-def _program() -> Iterator[tuple[str, int, int]]:
+def _program() -> Iterator[FileStamp]:
     for where, _, names in os.walk(Path(__file__).parents[1]):
         for name in sorted(names):
             if name.endswith(".py"):
-                found = os.stat(os.path.join(where, name))  # noqa: PTH116, PTH118 - of hundreds, in ms
-                yield name, found.st_size, found.st_mtime_ns
+                yield _stamp(os.path.join(where, name))  # noqa: PTH118 - hundreds, in ms
 
 
-def _stamp(file: Path) -> tuple[str, int, int, int, int]:
+def _stamp(file: str) -> FileStamp:
+    """List the size and times of a file; -1 and none where a link leads nowhere, as an editor's lock does."""
     try:
-        found = file.stat()
+        found = os.stat(file)  # noqa: PTH116 - as above
     except OSError:
-        return file.name, -1, 0, 0, 0
-    return file.name, found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
+        return file, -1, 0, 0, 0
+    return file, found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _is_settled(state: FolderStamps) -> bool:
@@ -89,15 +93,15 @@ def _name_of(folder: Path) -> str:
 
 
 def _kept(folder: Path, state: FolderStamps) -> tuple[Measured, tuple[Row, ...]]:
-    """Get what is kept of a folder in this state. Raises one of `_ERRORS` if there is nothing."""
+    """Get what is kept of a folder in this state. Raises one of `_ERRORS` if there is nothing whole."""
     cache = kept_folder("read")
     if cache is None or not is_private_file(cache / _name_of(folder)):
         raise InputError("nothing is kept")
-    data = memoryview(read_regular(cache / _name_of(folder)))
-    digest = _digest_of(state)
-    if data[: len(digest)] != digest:
-        raise InputError(f"'{folder}' has changed")
-    found = pickle.loads(data[len(digest) :])  # noqa: S301 - of a folder that nobody else may write
+    kept = memoryview(read_regular(cache / _name_of(folder)))
+    digest, data = kept[:_DIGEST_BYTES], kept[_DIGEST_BYTES:]
+    if digest != _digest_of(state, data):
+        raise InputError(f"'{folder}' has changed, or what is kept of it is damaged")
+    found = pickle.loads(data)  # noqa: S301 - of a folder that nobody else may write
     assert isinstance(found, tuple)
     return found
 
@@ -105,11 +109,15 @@ def _kept(folder: Path, state: FolderStamps) -> tuple[Measured, tuple[Row, ...]]
 def _keep(folder: Path, state: FolderStamps, read: ReadFolder) -> None:
     cache = cache_folder("read")
     data = pickle.dumps((read.measured, read.rows), protocol=pickle.HIGHEST_PROTOCOL)
-    write_whole(cache / _name_of(folder), _digest_of(state) + data)
+    file = cache / _name_of(folder)
+    write_whole(file, _digest_of(state, data) + data)
+    file.chmod(OWNER_ALONE)  # whatever the umask
     others = sorted(cache.iterdir(), key=lambda one: one.stat().st_mtime_ns)
     for old in others[:-_MOST_KEPT]:
         old.unlink(missing_ok=True)
 
 
-def _digest_of(state: FolderStamps) -> bytes:
-    return hashlib.sha256(repr(state).encode()).digest()
+def _digest_of(state: FolderStamps, data: bytes | memoryview) -> bytes:
+    digest = hashlib.sha256(repr(state).encode())
+    digest.update(data)
+    return digest.digest()

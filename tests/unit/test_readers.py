@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from bounds import bounded
 from steelyard.base.errors import InputError
 from steelyard.cli.load import LoadOptions, load
 from steelyard.readers.files import numbers_of_text, read_printed
@@ -253,6 +254,12 @@ def test_what_is_cut_or_in_another_locale_is_refused_with_its_line(text: str, wh
     with pytest.raises(InputError) as raised:
         numbers_of_text(text)
     assert why in str(raised.value)
+
+
+@pytest.mark.parametrize(("line", "numbers"), [("\n", 2), (" \t\n", 2)])
+def test_blank_lines_take_no_more_than_others(line: str, numbers: int) -> None:
+    with bounded():
+        assert len(numbers_of_text(50_000 * line + _OSU)) == numbers
 
 
 def test_files_stand_side_by_side_and_say_that_they_have_no_interval(

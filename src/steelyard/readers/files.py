@@ -18,7 +18,7 @@ from steelyard.readers.suites import GOOGLE, TABLES, SuiteTable
 _MOST_BYTES = 64 * 2**20  # of a file; logs are shorter
 _NETPIPE_COLUMNS = ("Gbit/s", "Gbit/s, least", "Gbit/s, most", "us")
 _ENDS = ("\n", "\r")
-_JSON = re.compile(r"^\s*\{", re.MULTILINE)  # behind warnings, where both went into one file
+_JSON = re.compile(r"^[ \t]*\{", re.MULTILINE)  # behind warnings, where both went into one file
 _KNOWN = "OSU, IMB, NetPIPE, NPB, IOR or Google Benchmark"
 
 

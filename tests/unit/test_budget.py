@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from campaigns import run_plan
 from described import described
 from few_ops import RULES
 from steelyard.base.units import format_duration
 from steelyard.campaign.budget import LEAST_SECONDS, Budget, estimate
+from steelyard.campaign.events import BudgetSpent
 from steelyard.campaign.forecast import Forecast, forecast
+from steelyard.campaign.job import CampaignJob
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
 from steelyard.campaign.repetition import repetition_seconds
 from steelyard.cli.plan import total_lines
@@ -223,3 +227,24 @@ def test_large_messages_take_the_time_of_their_bytes(
     least, most = seconds
     point = PlannedPoint(point=0, op=op, bytes=size, ranks=2, params=params)
     assert least <= repetition_seconds(point, described_op, 2) <= most
+
+
+@pytest.mark.parametrize(("launches", "told"), [(1, (1, 1)), (2, (3, 2))])
+def test_a_launch_whose_first_job_leaves_something_counts_among_those_that_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, launches: int, told: tuple[int, int]
+) -> None:
+    """Its ranks died when the time was over; the job behind it is finished all the same."""
+    left = [1, 0]
+
+    def late(job: CampaignJob) -> int:
+        while job.budget.left > 0:
+            time.sleep(job.budget.left)
+        return left.pop(0)
+
+    monkeypatch.setattr("steelyard.campaign.run._run_job", late)
+    measure = Measure(ops=("self.empty",), env={"ONE": ("1", "2")})
+    plan = Plan(measure=(measure,), launches=launches, time_budget="1ms")
+    events = run_plan(tmp_path, plan, CampaignSetup({}, _OPS, read_machine()))
+    (spent,) = [event for event in events if isinstance(event, BudgetSpent)]
+    assert (spent.points, spent.launches) == told
+    assert left == []

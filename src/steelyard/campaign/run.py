@@ -117,6 +117,7 @@ def run_campaign(
         words = (f"all was measured before ({counted(len(done), 'measurement')}): nothing is measured again",)
         listener(CampaignBegins(words, 0))
     first = sum(1 for _ in itertools.takewhile(lambda job: job.launch == 1, jobs))
+    unfinished = set[int]()  # launches of which a job has left something
     for index, job in enumerate(jobs):
         if index == 0 or job.launch != jobs[index - 1].launch:
             budget = await_launch(spread, job.launch, budget, listener, is_stopping)
@@ -126,8 +127,9 @@ def run_campaign(
         seen = (lessons, listener, lock, is_idle, is_stopping, seconds)
         left = _run_job(CampaignJob(folder, plan, campaign, setup, job, granted, remaining, *seen))
         remaining -= len(job.points) - left
+        unfinished |= {job.launch} if left else set()
         if budget.is_over and remaining > 0 and index + 1 >= first:
-            launches = {later.launch for later in jobs[index + (left == 0) :]}
+            launches = unfinished | {later.launch for later in jobs[index + 1 :]}
             listener(BudgetSpent(remaining, len(launches), folder))
             return
 

@@ -17,6 +17,7 @@ from steelyard.base.errors import InputError, MeasurementError
 from steelyard.campaign.started import remember_lines, unknown
 from steelyard.cli.consent import ask_to_start
 from steelyard.engines.build import Engine, describe, solo_engine
+from steelyard.session.api import check_known
 from steelyard.system.process import run
 
 Change = Callable[
@@ -135,14 +136,15 @@ def test_check_measures_nothing_again_that_it_has_not_shown(
 ) -> None:
     """A wrapper of tonight's test cases, and a library that the night of the baseline had preloaded."""
     mine, theirs = _measured(steelyard, "mine"), _measured(steelyard, "before")
+    library = f"{planted}/token=x.so"  # shown whole, though it reads like a secret
     for path in (theirs / "records").glob("*.jsonl"):
         job, *others = map(json.loads, path.read_text().splitlines())
-        job["settings"]["LD_PRELOAD"] = str(planted)
+        job["settings"]["LD_PRELOAD"] = library
         for record in (job, *others):
             record.pop("crc", None)  # whoever changes a file can leave its checksums out
         path.write_text("".join(f"{json.dumps(record)}\n" for record in (job, *others)))
     if baseline == "theirs":
-        tonight, baseline, line = mine, str(theirs), f"variable: LD_PRELOAD={planted}"
+        tonight, baseline, line = mine, str(theirs), f"variable: LD_PRELOAD={library}"
     else:
         tonight, line = theirs, _changed(theirs, _wrapper, planted)
     words = ("check", "--tonight", tonight, "--baseline", baseline, "--launches", 8)
@@ -234,12 +236,14 @@ class _Terminal(io.StringIO):
 def test_a_terminal_is_asked(
     own_cache: Path, monkeypatch: pytest.MonkeyPatch, answer: str, starts: bool
 ) -> None:
-    shown = _Terminal()
+    shown, line = _Terminal(), "wrapper: env TOKEN=a b"  # whole: a command may hide in it
     monkeypatch.setattr("sys.stdin", _Terminal(answer))
     monkeypatch.setattr("sys.stderr", shown)
     if starts:
-        ask_to_start(Path("theirs"), ["wrapper: x"], yes=False)
+        ask_to_start(Path("theirs"), [line], yes=False)
     else:
         with pytest.raises(InputError, match="nothing was started"):
-            ask_to_start(Path("theirs"), ["wrapper: x"], yes=False)
-    assert shown.getvalue().endswith("before:\n  wrapper: x\nStart it? [y/N] ")
+            ask_to_start(Path("theirs"), [line], yes=False)
+    assert shown.getvalue().endswith(f"before:\n  {line}\nStart it? [y/N] ")
+    with pytest.raises(InputError, match=line):
+        check_known(Path("theirs"), [line])

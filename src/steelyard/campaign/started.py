@@ -130,12 +130,11 @@ def remember_lines(lines: Sequence[str]) -> None:
     """Remember lines of `started_by`, in the current folder."""
     with contextlib.suppress(InputError, OSError):
         folder = cache_folder(_FOLDER)
-        for line in (*lines, *map(masked_line, lines)):  # as folders have it
+        for line in (*lines, *map(_masked_line, lines)):  # as folders have it
             Path(folder, _name(line)).touch()
 
 
-def masked_line(line: str) -> str:
-    """Mask secrets in a line of `started_by`."""
+def _masked_line(line: str) -> str:
     kind, sign, rest = line.partition("variable: ")
     name, equals, value = rest.partition("=")
     return f"{kind}{sign}{name}{equals}{masked(name, value)}" if sign else masked_text(line)

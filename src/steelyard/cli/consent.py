@@ -8,13 +8,13 @@ from pathlib import Path
 
 from steelyard.base.errors import InputError
 from steelyard.base.printable import visible
-from steelyard.campaign.started import masked_line, unknown
+from steelyard.campaign.started import unknown
 from steelyard.cli.console import tell
 
 
 def ask_to_start(folder: Path, lines: Iterable[str], yes: bool) -> None:
     """Show what a plan out of a folder would start that this user never started here, and ask; `yes` shows
-    it only.
+    it only. The lines are whole: who wrote the folder could hide a command behind what reads like a secret.
 
     Raises InputError if that is declined, or nobody can be asked.
     """
@@ -24,7 +24,7 @@ def ask_to_start(folder: Path, lines: Iterable[str], yes: bool) -> None:
     name = visible(str(folder))
     tell(f"'{name}' names what you have not started on this machine before:")
     for line in new:
-        tell(f"  {masked_line(line)}")
+        tell(f"  {line}")
     if yes:
         return
     if not can_be_asked():

@@ -25,20 +25,18 @@ def plan_again(
     """Plan those points of a campaign with `arms`, as neighbours. Raises InputError if it holds no plan."""
     plan = plan_of(campaign)
     factor = next(iter(arms))
-    return with_secrets(
-        replace(
-            plan,
-            name="confirm",
-            summary="",
-            measure=tuple(_measure(point, campaign, factor) for point in points),
-            launches=launches,
-            **{kind: () if factor == kind else _libraries(points, kind) for kind in (MPI, SHMEM)},
-            arms=arms,
-            precision=None,
-            detect=None,
-            time_budget=None,
-            seed=None,
-        )
+    return replace(
+        plan,
+        name="confirm",
+        summary="",
+        measure=tuple(_measure(point, campaign, factor) for point in points),
+        launches=launches,
+        **{kind: () if factor == kind else _libraries(points, kind) for kind in (MPI, SHMEM)},
+        arms=arms,
+        precision=None,
+        detect=None,
+        time_budget=None,
+        seed=None,
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from steelyard.base.errors import InputError
 from steelyard.base.printable import visible
 from steelyard.campaign.folder import default_folder
-from steelyard.campaign.started import masked_line, unknown
+from steelyard.campaign.started import unknown
 from steelyard.session.asked import names_of, number_of, path_of, plan_asked, python_words, switch_of, text_of
 from steelyard.session.events import OnEvent, ignored
 from steelyard.session.measure import measure_plan
@@ -65,7 +65,7 @@ def _is_left_out(what: Any) -> bool:
 def check_known(folder: Path, lines: Iterable[str]) -> None:
     """Raise InputError for what a folder would start and this user never started here."""
     if new := unknown(lines):
-        shown = "; ".join(map(masked_line, new))
+        shown = "; ".join(map(visible, new))
         raise InputError(
             f"'{visible(str(folder))}' names what you have not started on this machine before ({shown}); if "
             "you trust it, add trusted=True"

@@ -16,7 +16,7 @@ from steelyard.judges.compare.arms import rivals_by
 from steelyard.judges.compare.verdicts import compare
 from steelyard.judges.history.store import Night, is_results
 from steelyard.judges.history.verdicts import Checked, with_confirmed
-from steelyard.plan.again import plan_again
+from steelyard.plan.again import plan_again, with_secrets
 from steelyard.plan.arms import USUAL
 from steelyard.plan.plan import Plan
 from steelyard.records.campaign_file import PlannedPoint, read_campaign
@@ -65,7 +65,7 @@ def measure_by_turns(
     given = None if is_results(Path(turns.baseline)) else arm_line(factor, arms[factor][0])
     turns.ask(night.folder, (line for line in started_by(plan) if line != given))
     folder = turns.out or default_folder(plan)
-    return folder, turns.measure(plan, folder).rows, factor
+    return folder, turns.measure(with_secrets(plan), folder).rows, factor
 
 
 def confirm(

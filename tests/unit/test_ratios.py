@@ -103,6 +103,18 @@ def test_three_mpis_are_compared_with_the_first(tmp_path: Path) -> None:
     assert all(one.base.bytes == one.row.bytes for one in found)
 
 
+def test_rivals_inside_one_of_several_folders_have_the_ratios_of_that_folder(tmp_path: Path) -> None:
+    """Two MPIs of an op that the other folder does not have."""
+    two = write_folder(tmp_path / "two", pingpongs(A, B), launches=8)
+    other = FakePoint("mem.stream.triad", steady(4e5, count=300), bytes=1 << 20, mpi=None)
+    read = shown(two, write_folder(tmp_path / "other", [other], launches=8))
+    said = {one.bytes: (one.ratio, one.low, one.high) for one in compare_folders([two], Question()).points}
+    compared = Comparisons(read)
+    ratios = compared.ratios_by(frozenset({"mpi"})).values()
+    assert {one.row.bytes: (one.value, one.low, one.high) for one in ratios} == said
+    assert f"# ratio: {B} / {A}, of launches" in overview_text(read, PIPE, compared.ratios_by)
+
+
 @pytest.mark.parametrize("factor", FACTORS.replace(" or ", ", ").split(", "))
 def test_every_factor_of_arms_can_be_compared(factor: str) -> None:
     """Also those that no row has a value of: none is unknown."""

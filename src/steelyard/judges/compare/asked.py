@@ -29,6 +29,7 @@ class Comparisons:
     def __init__(self, folders: Sequence[ReadFolder]) -> None:
         """`folders` are those whose rows are shown: ratios are found by these very rows."""
         self._folders = folders
+        self._alone = [Comparisons([folder]) for folder in folders] if len(folders) > 1 else []
         self._made: dict[str, tuple[Verdicts | str | None, dict[int, Ratio]]] = {}
 
     @property
@@ -72,6 +73,8 @@ class Comparisons:
         return self._made[factor]
 
     def _compared(self, factor: str) -> tuple[Verdicts | str | None, dict[int, Ratio]]:
+        if self._alone and factor != _FOLDERS:  # rivals of a table that only one of the folders has
+            return None, {row: ratio for one in self._alone for row, ratio in one._by(factor)[1].items()}
         try:
             rivals = self._rivals(factor)
             found = compare(rivals, by_turns=factor != _FOLDERS, asked=Question())

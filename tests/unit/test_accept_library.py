@@ -14,6 +14,7 @@ from made_machine import weighed
 from make_records import FakePoint, Series
 from steelyard.judges.accept import Topic, Weighed, accept
 from steelyard.judges.accept.criterion import Candidate, judge
+from steelyard.judges.accept.first_use import first_use
 from steelyard.judges.accept.library_memory import memory
 from steelyard.judges.accept.limits import limit_criteria, read_limits
 from steelyard.records.campaign_file import CampaignFile
@@ -69,6 +70,26 @@ def test_a_connection_that_is_made_late_is_named(
     assert found.verdict == verdict
     assert said in found.evidence
     assert bool(found.remedy) == (verdict != "well")
+
+
+@pytest.mark.parametrize(
+    ("times", "verdict", "said"),
+    [
+        # ms of the first message of 8 B, which hardly scatters, and of 64 B
+        ([0.6, 1.4, 1.6], "well", "The most that is paid once: mpi.first.message 64 B"),
+        ([0.2, 1.5, 5.0], "cannot tell", "mpi.first.message 64 B"),
+    ],
+)
+def test_the_pair_that_is_told_is_the_one_that_decides(times: list[float], verdict: str, said: str) -> None:
+    rows = [
+        row("mpi.first.message", "a", each, bytes=size, sized=True, method="first", params={"use": use})
+        for size, first in ((8, [1.0, 1.0001, 1.0002]), (64, times))
+        for use, each in ((1, [ms * _MS for ms in first * 2]), (2, [1e4] * 6))
+    ]
+    machine = Weighed(Measured(Path("new"), CampaignFile(), (), ()), tuple(rows), "new")
+    (found,) = judge((first_use,), Candidate(machine))
+    assert found.verdict == verdict
+    assert said in found.evidence
 
 
 def test_few_launches_show_no_late_connection(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from steelyard.base.units import format_time
@@ -60,27 +61,46 @@ def _beyond_the_second(candidate: Candidate) -> Finding | None:
     pairs = [(use[1], use[2]) for use in uses.values() if {1, 2} <= use.keys()]
     if not pairs:
         return None
-    first, second = max(pairs, key=_least_once)
-    words = (
-        f"{row_name(first)}: {format_time(first.time or 0.0)} first, {format_time(second.time or 0.0)} then"
-    )
-    launches = min(first.launch_count, second.launch_count)
-    if _least_once((first, second)) > _MOST_ONCE_NS:
+    first, second = worst = max(pairs, key=_least_once)
+    if _least_once(worst) > _MOST_ONCE_NS:
+        launches = min(first.launch_count, second.launch_count)
         brief = f"{row_name(first)} takes {format_time(first.time or 0.0)} when it is first used"
-        return Finding(NOT_WELL, f"{words}; {format_time(_MOST_ONCE_NS)} are allowed.", "", launches, brief)
-    most = max((one.time_high or 0.0) - (other.time_low or 0.0) for one, other in pairs)
-    if any(one.time_high is None for pair in pairs for one in pair) or most > _MOST_ONCE_NS:
+        allowed = f"{_words(worst)}; {format_time(_MOST_ONCE_NS)} are allowed."
+        return Finding(NOT_WELL, allowed, "", launches, brief)
+    widest = max(pairs, key=_most_once)
+    if _most_once(widest) > _MOST_ONCE_NS:
         return Finding(
             CANNOT_TELL,
-            f"{words}; the intervals leave open whether more than {format_time(_MOST_ONCE_NS)} are paid "
-            "once.",
+            f"{_words(widest)}; the intervals leave open whether more than {format_time(_MOST_ONCE_NS)} are "
+            "paid once.",
             candidate.weighed.more_launches(),
         )
-    return Finding(WELL, f"The most that is paid once: {words}.")
+    return Finding(WELL, f"The most that is paid once: {_words(max(pairs, key=_once))}.")
+
+
+def _words(pair: tuple[Row, Row]) -> str:
+    first, second = pair
+    return (
+        f"{row_name(first)}: {format_time(first.time or 0.0)} first, {format_time(second.time or 0.0)} then"
+    )
+
+
+def _once(pair: tuple[Row, Row]) -> float:
+    """Take what the first use costs beyond the second, in ns."""
+    first, second = pair
+    return (first.time or 0.0) - (second.time or 0.0)
+
+
+def _most_once(pair: tuple[Row, Row]) -> float:
+    """Take the most that the intervals leave of it; no end without both."""
+    first, second = pair
+    if first.time_high is None or second.time_low is None:
+        return math.inf
+    return first.time_high - second.time_low
 
 
 def _least_once(pair: tuple[Row, Row]) -> float:
-    """Take the least that the intervals leave of what the first use costs beyond the second, in ns."""
+    """Take the least that the intervals leave of it."""
     first, second = pair
     return (first.time_low or 0.0) - (second.time_high or second.time or 0.0)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from macro_rows import row
+from make_records import FakePoint, steady, write_folder
 from steelyard.analyses.waiting.model import (
     BLOCKS,
     BOTH,
@@ -25,7 +28,10 @@ from steelyard.records.job_file import PointRun
 from steelyard.records.schema import Obs
 from steelyard.render.svg import svg
 from steelyard.render.terminal import Paper, table_text
-from steelyard.results.facets import Offered, Used
+from steelyard.results.combined import combine
+from steelyard.results.facets import Messages, Offered, Used
+from steelyard.results.facets.messages import RowPair
+from steelyard.results.load import load
 from steelyard.results.row import Row
 from steelyard.results.values import used_in
 
@@ -78,6 +84,34 @@ def test_waits_of_a_table_and_a_picture() -> None:
     assert "<svg" in svg(chart)
     assert waiting_tables(()) == ()
     assert waiting_charts(()) == []
+
+
+def test_the_rank_that_waits_is_the_higher_one_of_a_pair() -> None:
+    """Four ranks whose lower half sends, as in the pattern `bisection`: rank 1 spins until one is due."""
+    plain = _row(1e3, [500.0], rank_cpu_shares=(1.0, 1.0, 0.02, 0.03), rank_switches=(0.0, 0.0, 1.0, 1.0))
+    pairs = Messages(pairs=(RowPair(0, 2, 500.0), RowPair(1, 3, 500.0)))
+    (found,) = waitings([msgspec.structs.replace(plain, facets=(*plain.facets, pairs))])
+    assert (found.way, found.burnt) == (BLOCKS, 0.02)
+
+
+def test_what_a_rank_used_is_of_the_messages_of_its_own_pair(tmp_path: Path) -> None:
+    point = FakePoint(
+        "mpi.pattern.neighbours",
+        steady(900.0, count=50),
+        ranks=4,
+        method="each",
+        reps=1,
+        report="message",
+        partners=(1, 0, 3, 2),
+    )
+    (cell,) = load(write_folder(tmp_path / "x", [point], launches=1)).points[0].cells
+    messages = cell.taken.operations // 2
+    assert (cell.taken.pairs, messages > 0) == (2, True)
+    used = {"voluntary": np.array([0, messages, 0, messages])}
+    cell = msgspec.structs.replace(cell, taken=msgspec.structs.replace(cell.taken, used=used))
+    found = Used.of(combine([cell], 0.95))
+    assert found is not None
+    assert (found.rank_switches, found.switches) == ((0.0, 1.0, 0.0, 1.0), 0.5)
 
 
 def _stream(wait: str, times: Sequence[float]) -> Row:

@@ -1,8 +1,8 @@
 """A rank that waits for messages which come now and then: what it burns, and how late it learns of them.
 
 Messages are due at a rate (method `open-loop`), so that the receiver waits for the time between two of them.
-Rank 1's context switches to wait and its calls of sched_yield() tell how the library waits, its CPU time
-what that costs: one that blocks sleeps in the kernel and is woken by an interrupt; one that spins never
+The receiver's context switches to wait and its calls of sched_yield() tell how the library waits, its CPU
+time what that costs: one that blocks sleeps in the kernel and is woken by an interrupt; one that spins never
 leaves its CPU; one that yields never sleeps, and offers the CPU at each look. Switches and calls do not
 depend on others, who may take the CPU from a rank that spins.
 """
@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from steelyard.records.fields import Params
-from steelyard.results.facets import Offered, Samples, Used
+from steelyard.results.facets import Messages, Offered, Samples, Used
 from steelyard.results.row import Row
 from steelyard.rows.labels import told_params
 from steelyard.stats import Interval
 
 LEAST_WAIT_NS = 10e3  # a message that comes sooner is not waited for
-RECEIVER = 1
+RECEIVER = 1  # of two ranks; of pairs at once it is that of the first pair
 SLEEPS = 0.25  # switches to wait for a message: who makes fewer does not sleep
 BURNS = 0.5  # of a CPU: who takes more and yet sleeps, spins at first
 SPINS, YIELDS, BLOCKS, BOTH, CANNOT_TELL = "spins", "yields", "blocks", "spins, blocks", "cannot tell"
@@ -31,7 +31,7 @@ class Waiting(Struct, frozen=True, kw_only=True):
     """A receiver that waits for `wait` ns for each message; `woken` and `p99` are ns from when it was due.
 
     `burnt` is its CPU time over the time that passed, `system` the part of that inside the kernel (of all
-    ranks); `switches` are rank 1's, of a message, and `yields` the mean of both ranks'. `way` says how it
+    ranks); `switches` are its own, of a message, and `yields` the mean of all ranks'. `way` says how it
     waits.
     """
 
@@ -54,7 +54,7 @@ class Waiting(Struct, frozen=True, kw_only=True):
 
 
 def waitings(rows: Sequence[Row]) -> tuple[Waiting, ...]:
-    """Take each rate at which a receiver waits, the shortest wait of a setting first."""
+    """Take each rate at which a receiver waits, in the order of the rows."""
     timed = [row for row in rows if row.get(Offered).offered_rate is not None and row.status == "ok"]
     receivers = [_of(row, row.get(Offered).offered_rate or 1.0, timed) for row in timed]
     return tuple(wait for wait in receivers if wait.wait >= LEAST_WAIT_NS)
@@ -62,7 +62,7 @@ def waitings(rows: Sequence[Row]) -> tuple[Waiting, ...]:
 
 def _of(row: Row, rate: float, among: Sequence[Row]) -> Waiting:
     used = row.get(Used)
-    burnt, switches = _receiver(used.rank_cpu_shares), _receiver(used.rank_switches)
+    burnt, switches = (_of_receiver(row, ranks) for ranks in (used.rank_cpu_shares, used.rank_switches))
     return Waiting(
         op=row.op,
         mpi=row.mpi,
@@ -83,8 +83,11 @@ def _of(row: Row, rate: float, among: Sequence[Row]) -> Waiting:
     )
 
 
-def _receiver(ranks: Sequence[float]) -> float | None:
-    return ranks[RECEIVER] if len(ranks) > RECEIVER else None
+def _of_receiver(row: Row, ranks: Sequence[float]) -> float | None:
+    """Take what the higher rank of a pair has, which receives."""
+    pairs = row.get(Messages).pairs
+    receiver = pairs[0].high if pairs else RECEIVER
+    return ranks[receiver] if len(ranks) > receiver else None
 
 
 def way_of(burnt: float | None, switches: float | None, yields: float | None) -> str:

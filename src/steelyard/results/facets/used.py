@@ -60,7 +60,7 @@ class Used(Facet, frozen=True, kw_only=True):
             if launch.taken.used.keys() >= {*_CPU}
         ]
         slept = [
-            launch.taken.used["voluntary"] / launch.taken.operations
+            launch.taken.used["voluntary"] / _operations(launch)
             for launch in launches
             if "voluntary" in launch.taken.used
         ]
@@ -84,7 +84,12 @@ class Used(Facet, frozen=True, kw_only=True):
         )
 
 
+def _operations(launch: PointLaunch) -> float:
+    """Count those of a rank: where pairs exchange messages at once, it takes part in those of its pair."""
+    return launch.taken.operations / launch.taken.pairs
+
+
 def _each(launches: Sequence[PointLaunch], name: str) -> list[float]:
     """Divide what a launch used by its operations, in the mean over ranks."""
-    used = [(launch.taken.used.get(name), launch.taken.operations) for launch in launches]
+    used = [(launch.taken.used.get(name), _operations(launch)) for launch in launches]
     return [float(amounts.mean()) / operations for amounts, operations in used if amounts is not None]

@@ -74,6 +74,16 @@ def test_a_closed_loop_stands_beside_its_own_open_loop() -> None:
     assert open_loops([_row(None, _FLAT)]) == ()
 
 
+def test_loops_of_several_settings_are_told_apart() -> None:
+    rows = [
+        msgspec.structs.replace(_row(rate, _FLAT), env={"UCX_TLS": way})
+        for way in ("tcp", "shm")
+        for rate in _RATES[:2]
+    ]
+    for table in open_loop_tables(open_loops(rows)):
+        assert [line.cells[0] for line in table.lines] == ["tcp", "tcp", "shm", "shm"]
+
+
 def test_tables_fit_a_screen_and_the_picture_has_a_line_for_each_quantile() -> None:
     rows = [_row(rate, _FLAT, p999=5e3) for rate in _RATES]
     found = open_loops([*rows, _row(None, _FLAT)])

@@ -42,6 +42,13 @@ def test_two_numbers_of_ranks_are_no_slope() -> None:
     assert [one.peer for one in process_memories([_row(2, _MIB), _row(4, 2 * _MIB)])] == [None, None]
 
 
+def test_sizes_and_settings_are_told_apart() -> None:
+    early = msgspec.structs.replace(_row(2, _MIB), env={"OMPI_MCA_mpi_preconnect_mpi": "1"})
+    sized = [msgspec.structs.replace(_row(2, _MIB), bytes=size, sized=True) for size in (8, 64)]
+    (table,) = process_memory_tables(process_memories([*sized, early]))
+    assert [line.cells[1:3] for line in table.lines] == [("8 B", ""), ("64 B", ""), ("", "1")]
+
+
 def test_the_table_fits_a_screen_and_has_what_was_counted() -> None:
     assert process_memories([row("mpi.barrier", "a", [1.0, 2.0])]) == ()
     assert process_memory_tables(()) == ()

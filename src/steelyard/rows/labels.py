@@ -186,6 +186,15 @@ def set_facts(what: str, values: Mapping[str, str]) -> dict[str, Fact]:
     }
 
 
+def where_facts(placement: str | None, env: Mapping[str, str]) -> dict[str, Fact]:
+    """Make the facts of where and how ranks were started: their placement, and settings of the
+    environment.
+    """
+    placed = placement or ""
+    said = f"placement {placed}" if placed else ""
+    return {"placement": Fact("placement", placed, said), **set_facts("env", env)}
+
+
 def _given(heading: str, value: str, before: str = "") -> Fact:
     return Fact(heading, value, f"{before}{value}" if value else "")
 

@@ -42,6 +42,8 @@ class Congestion(Struct, frozen=True, kw_only=True):
     bytes: int
     ranks: int
     method: str
+    placement: str | None
+    env: dict[str, str]
     params: Params
     traffic: str
     quiet: float
@@ -70,9 +72,9 @@ def _of(row: Row, base: Row, among: Sequence[Row]) -> Congestion:
         bytes=row.bytes,
         ranks=row.ranks,
         method=row.method,
-        params={
-            name: value for name, value in told_params(row, among).items() if f"param.{name}" not in _FREE
-        },
+        placement=row.placed.text if row.placed else None,
+        env=row.env,
+        params={name: value for name, value in told_params(row, among).items() if name != TRAFFIC},
         traffic=str(row.params[TRAFFIC]),
         quiet=base.time or 0.0,
         loaded=row.time or 0.0,

@@ -8,7 +8,7 @@ from steelyard.analyses.congestion.model import P50, Congestion
 from steelyard.base.units import format_bytes, format_factor, format_time
 from steelyard.render.table import NOTHING, Table, number, plain_lines, words
 from steelyard.results.facets.tails import TOLD
-from steelyard.rows.labels import Fact, Facts, Labels, count_fact, labels_of, param_facts
+from steelyard.rows.labels import Fact, Facts, Labels, count_fact, labels_of, param_facts, where_facts
 from steelyard.rows.words import ratio_span
 
 _PREFIX = "mpi.pattern."
@@ -47,6 +47,7 @@ def _facts(victim: Congestion) -> Facts:
         "bytes": Fact("bytes", size, size),
         "ranks": count_fact("rank", victim.ranks),
         "method": Fact("method", victim.method, f"method {victim.method}"),
+        **where_facts(victim.placement, victim.env),
         **param_facts(victim.params, is_usual=True),
     }
 

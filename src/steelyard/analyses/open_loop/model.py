@@ -61,6 +61,8 @@ class OpenLoop(Struct, frozen=True, kw_only=True):
     mpi: str | None
     bytes: int
     ranks: int
+    placement: str | None
+    env: dict[str, str]
     params: Params
     due: Params
     loads: tuple[Load, ...]
@@ -92,6 +94,8 @@ def _of(rates: dict[float, Row], closed: dict[tuple[object, ...], Row], among: S
         mpi=first.mpi,
         bytes=first.bytes,
         ranks=first.ranks,
+        placement=first.placed.text if first.placed else None,
+        env=first.env,
         params=told_params(first, among),
         due={name: value for name, value in first.method_params.items() if name != _RATE},
         loads=loads,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from steelyard.analyses.open_loop.model import KNEE, QUANTILES, Load, OpenLoop
 from steelyard.base.units import format_bytes, format_count_rate, format_time
 from steelyard.render.table import NOTHING, Table, number, plain_lines, words
-from steelyard.rows.labels import Fact, Facts, Labels, count_fact, labels_of, param_facts
+from steelyard.rows.labels import Fact, Facts, Labels, count_fact, labels_of, param_facts, where_facts
 from steelyard.rows.words import half_words
 
 CLOSED = "closed"
@@ -62,6 +62,7 @@ def _facts(loop: OpenLoop) -> Facts:
         "mpi": Fact("MPI", loop.mpi or "", loop.mpi or ""),
         "bytes": Fact("bytes", size, size),
         "ranks": count_fact("rank", loop.ranks),
+        **where_facts(loop.placement, loop.env),
         **param_facts(loop.params, is_usual=True),
         **param_facts(loop.due),
     }

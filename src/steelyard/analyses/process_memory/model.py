@@ -34,6 +34,8 @@ class ProcessMemory(Struct, frozen=True, kw_only=True):
     mpi: str | None
     ranks: int
     bytes: int | None
+    placement: str | None
+    env: dict[str, str]
     params: Params
     resident: float
     shared: float
@@ -75,6 +77,8 @@ def _of(row: Row, peer: Interval | None) -> ProcessMemory:
         mpi=row.mpi,
         ranks=row.ranks,
         bytes=row.bytes if row.sized else None,
+        placement=row.placed.text if row.placed else None,
+        env=row.env,
         params=row.params,
         resident=kept.process_resident or 0.0,
         shared=kept.process_shared or 0.0,

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from steelyard.analyses.object_memory.tables import memory_words
 from steelyard.analyses.process_memory.model import ProcessMemory
+from steelyard.base.units import format_bytes
 from steelyard.render.table import NOTHING, Table, number, plain_lines, words
-from steelyard.rows.labels import Fact, Facts, labels_of, param_facts
+from steelyard.rows.labels import Fact, Facts, labels_of, param_facts, where_facts
 from steelyard.rows.words import half_words
 
 _PREFIX = "mpi.first."
@@ -42,10 +43,12 @@ def process_memory_tables(memories: Sequence[ProcessMemory]) -> tuple[Table, ...
 
 
 def _facts(memory: ProcessMemory) -> Facts:
-    ranks = str(memory.ranks)
+    ranks, size = str(memory.ranks), "" if memory.bytes is None else format_bytes(memory.bytes)
     return {
         "mpi": Fact("MPI", memory.mpi or "", memory.mpi or ""),
+        "bytes": Fact("bytes", size, size),
         "ranks": Fact("ranks", ranks, f"{ranks} ranks"),
+        **where_facts(memory.placement, memory.env),
         **param_facts(memory.params),
     }
 

@@ -11,7 +11,7 @@ from steelyard.render.table import Table, number, plain_lines
 from steelyard.results.key import key_of
 from steelyard.results.roofs import moved_bytes
 from steelyard.results.row import Row, has_time
-from steelyard.rows.labels import Fact, Facts, labels_of, set_facts
+from steelyard.rows.labels import Fact, Facts, labels_of, where_facts
 from steelyard.rows.words import ratio_span
 from steelyard.stats import Interval, launch_interval
 
@@ -94,9 +94,7 @@ def neighbour_tables(cases: Sequence[WaitingNeighbour]) -> tuple[Table, ...]:
 
 
 def _facts(case: WaitingNeighbour) -> Facts:
-    placed = case.placement or ""
     return {
         "mpi": Fact("MPI", case.mpi or "", case.mpi or ""),
-        "placement": Fact("placement", placed, f"placement {placed}" if placed else ""),
-        **set_facts("env", case.env),
+        **where_facts(case.placement, case.env),
     }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from steelyard.analyses.waiting.model import Waiting
 from steelyard.base.units import format_bytes, format_time
 from steelyard.render.table import NOTHING, Table, number, plain_lines, words
-from steelyard.rows.labels import Fact, Facts, Labels, labels_of, param_facts, set_facts
+from steelyard.rows.labels import Fact, Facts, Labels, labels_of, param_facts, where_facts
 from steelyard.rows.words import half_words
 
 _NO_COUNTERS = (
@@ -26,7 +26,7 @@ def waiting_tables(waits: Sequence[Waiting]) -> tuple[Table, ...]:
         Table(
             title="waiting",
             explained=", ".join(
-                ("rank 1 waits for each message: how late it learns, what it burns", *labels.common.values())
+                ("a rank waits for each message: how late it learns, what it burns", *labels.common.values())
             ),
             columns=(
                 *(axis.column for axis in labels.varying),
@@ -53,13 +53,12 @@ def waiting_labels(waits: Sequence[Waiting]) -> Labels:
 
 
 def _facts(wait: Waiting) -> Facts:
-    size, placed = format_bytes(wait.bytes), wait.placement or ""
+    size = format_bytes(wait.bytes)
     return {
         "op": Fact("op", wait.op, wait.op),
         "mpi": Fact("MPI", wait.mpi or "", wait.mpi or ""),
         "bytes": Fact("bytes", size, size),
-        "placement": Fact("placement", placed, f"placement {placed}" if placed else ""),
-        **set_facts("env", wait.env),
+        **where_facts(wait.placement, wait.env),
         **param_facts(wait.params, is_usual=True),
     }
 

@@ -8,6 +8,8 @@
 #include "base/thread_places.h"
 #include "base/work.h"
 #include "machine/best_of.h"
+#include "machine/interfaces.h"
+#include "team/hosts.h"
 
 #include <sched.h>
 #include <stdbool.h>
@@ -187,6 +189,8 @@ int state_record(const struct team *team, const struct clock *clock, int64_t poi
     }
     if (!err && threads > 1)
         err = lanes_write(team, of_all, j);
+    if (!err && host_ranks(team) < team->size)
+        err = interfaces_write(team, of_all, j);
     if (!err && team->rank == 0)
         json_close(j, '}');
     free(all);

@@ -197,6 +197,27 @@ class Phase(RecordPart, frozen=True):
     moved: tuple[Count, ...] = ()
 
 
+class Interface(RecordPart, frozen=True):
+    """A network interface of a host: bytes that it has received and sent since it was made, its line rate in
+    Mbit/s, and its state in the kernel's words. `kind` is net or infiniband. None: the system does not tell.
+    """
+
+    name: Name
+    kind: Name
+    rx_bytes: Count
+    tx_bytes: Count
+    mbits: Count | None = None
+    state: Name | None = None
+
+
+class HostInterfaces(RecordPart, frozen=True):
+    """The network interfaces of a host, as one of its ranks saw them."""
+
+    rank: Count
+    host: Name
+    interfaces: tuple[Interface, ...] = ()
+
+
 class StuckRank(RecordPart, frozen=True):
     """The place of a rank in the code when its launch hung, after it had begun so many samples.
 

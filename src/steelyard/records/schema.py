@@ -36,6 +36,7 @@ from steelyard.records.parts import (
     Core,
     FileSystem,
     Hint,
+    HostInterfaces,
     JobMpi,
     LaunchMpi,
     LaunchShmem,
@@ -255,7 +256,8 @@ class State(_Record, frozen=True, tag="state"):
     `busy_ns` of CPU time by anything on `cpus`, `steal_ns` that the hypervisor gave to others. `khz` of the
     CPU, `throttles` of its core, `quota_stops` of the control group; `step_ps` is the undisturbed time of a
     step of fixed work. A rank of several threads has `lanes`, the place of each thread when the point had
-    ended, and `lanes_meant`, where it was bound ("": it was not).
+    ended, and `lanes_meant`, where it was bound ("": it was not). Where ranks are on several hosts,
+    `interfaces` are the network interfaces of each host that one of the ranks is on, once.
     """
 
     at_ns: tuple[Whole, ...]
@@ -275,6 +277,7 @@ class State(_Record, frozen=True, tag="state"):
     step_ps: tuple[Whole, ...] = ()
     lanes: tuple[tuple[Name, ...], ...] = ()
     lanes_meant: tuple[tuple[Name, ...], ...] = ()
+    interfaces: tuple[HostInterfaces, ...] = ()
 
     def rank(self, index: int) -> int:
         """Find the rank of an item."""

@@ -21,6 +21,7 @@ from steelyard.records.read import part_number, read_points
 from steelyard.records.reduced import ReducedSync
 from steelyard.records.schema import Job, Lanes, Launch, Phases, Point, Sync
 from steelyard.results.row import RowLaunch
+from steelyard.results.traffic import Traffic, traffic_of
 from steelyard.results.values import Values, values_of
 from steelyard.stats.arrays import FloatArray
 
@@ -59,6 +60,7 @@ class PointLaunch(Struct, frozen=True):
     where: tuple[StuckRank, ...] = ()  # the places of its ranks when it hung
     finalize_ns: int | None = None  # MPI_Finalize, of the slowest rank that tells
     ending: str | None = None  # what went wrong in the launch after its last test case
+    traffic: tuple[Traffic, ...] = ()  # what network interfaces of hosts moved meanwhile
 
     @property
     def values(self) -> FloatArray:
@@ -100,6 +102,7 @@ def load(folder: Path, mapped: Mapper = serially, *, may_be_lost: bool = False) 
     finalized = {
         file.path.name: max(close.finalize_ns for close in file.closes) for file in read.files if file.closes
     }
+    traffic = {file.path.name: traffic_of(file.states) for file in read.files}
     best: dict[tuple[int, int], _Found] = {}
     for one in found:
         kept = best.setdefault((one.point, one.cell.launch), one)
@@ -110,7 +113,11 @@ def load(folder: Path, mapped: Mapper = serially, *, may_be_lost: bool = False) 
     cells: dict[int, list[_Found]] = {index: [] for index in plans}
     for index, launch in sorted(best):
         one = best[index, launch]
-        ended = {"ending": endings.get(one.file), "finalize_ns": finalized.get(one.file)}
+        ended = {
+            "ending": endings.get(one.file),
+            "finalize_ns": finalized.get(one.file),
+            "traffic": traffic[one.file].get(index, ()) if one.file in traffic else (),
+        }
         cells[index].append(replace(one, cell=replace(one.cell, **ended)))
     points = tuple(
         PointLaunches(plan, _alike(cells[index], planned.get(index))) for index, plan in plans.items()

@@ -11,6 +11,7 @@ from steelyard.results.facets.fairness import Fairness, ThreadTimes
 from steelyard.results.facets.files import Files
 from steelyard.results.facets.footprint import Footprint
 from steelyard.results.facets.inside import Answered, Cores, Inside, LibraryHints
+from steelyard.results.facets.interfaces import Interfaces, RowInterface
 from steelyard.results.facets.job_start import JobStart
 from steelyard.results.facets.limits import Limits
 from steelyard.results.facets.memory import Memory
@@ -39,6 +40,7 @@ __all__ = [
     "Files",
     "Footprint",
     "Inside",
+    "Interfaces",
     "JobStart",
     "LibraryHints",
     "Limits",
@@ -51,6 +53,7 @@ __all__ = [
     "Ranks",
     "Rate",
     "Roof",
+    "RowInterface",
     "RowMode",
     "RowPath",
     "RowSpun",
@@ -94,6 +97,7 @@ FACETS = (
     Limits,
     Ranks,
     Used,
+    Interfaces,
     Beyond,
     Precise,
     Modes,

@@ -1,0 +1,1 @@
+"""Which network interface of each host moved the bytes of a test case, and how full its line was."""

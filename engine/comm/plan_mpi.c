@@ -137,14 +137,10 @@ static int can_open(const struct comm_own_plan *p, enum comm_back back, int fail
 {
     if (failed || !p)
         return failed ? failed : err_say(ERR_NOMEM, "no memory for a plan of communication");
-    const char *missing = MPI4_MISSING;
+    const char *missing = back == COMM_PCOLLECTIVE ? MPI4_MISSING : NULL;
     if (back == COMM_SIGNAL)
-        return err_say(ERR_UNSUPPORTED,
-                       "backend=%s: only OpenSHMEM puts data and a signal in one call; give --engine shmem",
-                       comm_backs[back]);
-    if (back == COMM_PCOLLECTIVE && missing)
-        return err_say(ERR_UNSUPPORTED, "backend=%s: %s", comm_backs[back], missing);
-    return 0;
+        missing = "only OpenSHMEM puts data and a signal in one call; give --engine shmem";
+    return missing ? err_say(ERR_UNSUPPORTED, "backend=%s: %s", comm_backs[back], missing) : 0;
 }
 
 int comm_own_sum(const struct comm *comm, enum comm_back back, double *values, size_t count, int failed,

@@ -13,7 +13,7 @@ from commands import Steelyard, steelyard_of
 _FEW, _MANY = 100, 200
 # Calls of functions for each further test case: 50,000 of the first kind take 2 s, and so do 5,000 of the
 # second, each of which needs a start of an engine and has a line of the table.
-_MOST_OF_CASE, _MOST_OF_START = 140, 1500
+_MOST_OF_CASE, _MOST_OF_START = 140, 2000
 
 
 @pytest.fixture

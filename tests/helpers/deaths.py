@@ -111,7 +111,7 @@ WAYS = (
         "exception",
         MIDDLE,
         _signal("6 (SIGABRT)") + ": terminate called after throwing an instance of 'std::length_error' / "
-        "what():  a provider's table has grown too long",
+        "what(): a provider's table has grown too long",
         "barrier:terminate",
         run=True,
     ),

@@ -92,6 +92,7 @@ _NOT_USED = {
     # Page -> what it names because it is not, or no longer, used.
     "docs/internals/decisions.md": {"rank test", "bootstrap"},
     "docs/analysis/scaling.md": {"bootstrap"},
+    "docs/install.md": {"bootstrap"},  # debootstrap, which makes a root of Debian
 }
 
 

@@ -6,7 +6,6 @@ import resource
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -15,9 +14,8 @@ from record_lines import LINES, text_of
 from steelyard.base.errors import InputError
 from steelyard.records.follow import Tail, read_ended
 from steelyard.records.job_file import PointRun, append_records
-from steelyard.records.read import decode_record, read_folder, read_job, read_records
+from steelyard.records.read import read_folder, read_job, read_records
 from steelyard.records.schema import End, Job, Launch, Obs, Point, records_schema
-from steelyard.records.stamps import decode_chunk
 from steelyard.results.facets import ClockError
 from steelyard.results.load import cell_of
 from steelyard.results.rows import results
@@ -327,66 +325,6 @@ def test_made_folders_are_like_recorded_ones(tmp_path: Path) -> None:
     files = read_folder(tmp_path / "out")
     assert [file.job.launch for file in files] == [1, 2]
     assert sum(chunk.count for chunk in files[0].points[0].obs) == 700
-
-
-def test_a_hundred_thousand_stamps_are_one_list(tmp_path: Path) -> None:
-    count = 25_000
-    stamps = (np.arange(4 * count).reshape(4, count) * 1000).tolist()
-    obs = Obs(point=0, first=0, count=count, start_ns=stamps[:2], stop_ns=stamps[2:])
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(text_of(LINES[:3]).encode() + msgspec.json.encode(obs) + b"\n")
-    reading = read_records(path)
-    last = reading.records[-1]
-    assert isinstance(last, Obs)
-    assert [list(row) for row in last.stop_ns] == stamps[2:]
-
-
-def _long_line(first: int, step: int, count: int = 300, instants: bool = False) -> bytes:
-    """A chunk of two ranks whose stamps go up from `first`, long enough to be read as arrays."""
-    rows = (first + step * np.arange(4 * count).reshape(4, count)).tolist()
-    stop = rows[:2] if instants else rows[2:]
-    obs = Obs(point=3, first=7, count=count, start_ns=rows[:2], stop_ns=stop, late=(1, 5), canary_ns=81.5)
-    return msgspec.json.encode(obs)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        _long_line(4_123_456_789, 997),
-        _long_line(4_123_456_789, 997, instants=True),
-        _long_line(900_000, 997),  # another digit on the way
-        _long_line(0, 997),  # and six more
-        _long_line(4_611_686_018_000_000_000, 12_345),  # near the greatest that there may be
-        _long_line(-5_000_000_000, 997),
-        _long_line(4_123_456_789, 997).replace(b",4123457786,", b",4123457786 ,"),
-    ],
-    ids=["even", "instants", "uneven", "from 0", "large", "negative", "blank"],
-)
-def test_long_chunks_are_read_as_the_ordinary_decoder_reads_them(line: bytes) -> None:
-    plain = msgspec.json.decode(line, type=Obs)
-    for obs in (decode_chunk(line), decode_record(line)):
-        assert isinstance(obs, Obs)
-        rows = {name: [list(row) for row in getattr(obs, name)] for name in ("start_ns", "stop_ns")}
-        assert msgspec.structs.replace(obs, **rows) == plain
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong"),
-    [
-        (b"4123457786,", b"4123457_86,"),
-        (b"4123457786,", b"0123457786,"),
-        (b"4123457786,", b"41234577.6,"),
-        (b"4123457786,", b"4611686018427387905,"),
-        (b'"count":300', b'"count":299'),
-        (b'"first":7', b'"first":-7'),
-    ],
-)
-def test_long_chunks_that_are_damaged_are_refused(right: bytes, wrong: bytes) -> None:
-    line = _long_line(4_123_456_789, 997)
-    assert right in line
-    assert decode_chunk(line.replace(right, wrong, 1)) is None
-    with pytest.raises(msgspec.DecodeError):
-        decode_record(line.replace(right, wrong, 1))
 
 
 OLD_FORMATS = sorted((Path(__file__).parents[1] / "data" / "records").iterdir())

@@ -24,7 +24,7 @@ _USE = "use"
 @criterion(
     "first use",
     "Are first messages about as fast as later ones?",
-    remedy="The library connects when it first sends. Set it to connect early, if it can (an arm of the plan "
+    remedy="The library connects when it first sends. Set it to connect early, if it can (the plan "
     "first-use shows what that saves), and look at the adapter's settings and name service.",
 )
 def first_use(candidate: Candidate) -> Finding | None:

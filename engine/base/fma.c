@@ -10,8 +10,8 @@ enum { VECTORS = 12 };
 #define LOAD(i) vector x##i = in[i];
 #define STEP(i) x##i = x##i * a + b;
 #define STORE(i) in[i] = x##i;
-#define KERNEL(called, bytes)                                                                                \
-    static void called(double *lanes, int64_t steps, double factor, double addend)                           \
+#define KERNEL(called, bytes, ...)                                                                           \
+    __VA_ARGS__ static void called(double *lanes, int64_t steps, double factor, double addend)               \
     {                                                                                                        \
         typedef double vector __attribute__((vector_size(bytes), aligned(8), may_alias));                    \
         vector *in = (vector *)lanes;                                                                        \
@@ -27,10 +27,11 @@ enum { VECTORS = 12 };
 KERNEL(baseline, 16)
 
 #if defined(__x86_64__)
-__attribute__((target("avx2,fma"))) KERNEL(avx2, 32) __attribute__((target("avx512f,fma"))) KERNEL(avx512, 64)
+KERNEL(avx2, 32, __attribute__((target("avx2,fma"))))
+KERNEL(avx512, 64, __attribute__((target("avx512f,fma"))))
 #endif
 
-    const struct fma *fma_kernel(int i)
+const struct fma *fma_kernel(int i)
 {
     static const struct fma kernels[] = {
 #if defined(__x86_64__)

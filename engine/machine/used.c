@@ -46,6 +46,7 @@ void used_open(const char *root, struct used_meter *m)
         ask.size = sizeof ask;
         ask.type = events[i].type;
         ask.config = events[i].event;
+        ask.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
         ask.inherit = 1;
         ask.exclude_kernel = ask.exclude_hv = 1; /* which need no rights where perf_event_paranoid is 2 */
         m->events[i] = (int)syscall(SYS_perf_event_open, &ask, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
@@ -64,27 +65,34 @@ static int64_t time_ns(struct timeval t)
     return (int64_t)t.tv_sec * 1000000000 + (int64_t)t.tv_usec * 1000;
 }
 
+/* An event that had to share its counter with others was not counted all the time. */
 static int64_t event_read(int file)
 {
-    int64_t count = -1;
-    return file > 0 && read(file, &count, sizeof count) == sizeof count ? count : -1;
+    struct {
+        int64_t count, enabled_ns, running_ns;
+    } is;
+    return file > 0 && read(file, &is, sizeof is) == sizeof is && is.enabled_ns == is.running_ns ? is.count
+                                                                                                 : -1;
 }
 
-static int64_t package_file(const struct used_meter *m, int package, const char *name)
+/* The number behind `key` in a file of a zone of power. */
+static int64_t zone_number(const struct used_meter *m, int zone, const char *name, const char *key)
 {
     char path[PATH_BYTES];
-    snprintf(path, sizeof path, "/sys/class/powercap/intel-rapl:%d/%s", package, name);
-    return kernel_file_number(m->root, path, "");
+    snprintf(path, sizeof path, "/sys/class/powercap/intel-rapl:%d/%s", zone, name);
+    return kernel_file_number(m->root, path, key);
 }
 
 /* What all packages have used since the last reading; -1 where there is none. Their counters begin anew at
- * the end of their range. */
+ * the end of their range. A zone that is no package is the whole platform (psys), packages and all. */
 static int64_t energy_read(struct used_meter *m)
 {
     int64_t sum = -1, now = 0;
-    for (int p = 0; p < USED_PACKAGES_MOST && (now = package_file(m, p, "energy_uj")) >= 0; ++p) {
+    for (int p = 0; p < USED_PACKAGES_MOST && (now = zone_number(m, p, "energy_uj", "")) >= 0; ++p) {
+        if (zone_number(m, p, "name", "package-") < 0)
+            continue;
         const int64_t grown = now - m->energy_uj[p];
-        const int64_t range = grown < 0 ? package_file(m, p, "max_energy_range_uj") : 0;
+        const int64_t range = grown < 0 ? zone_number(m, p, "max_energy_range_uj", "") : 0;
         sum = (sum < 0 ? 0 : sum) + grown + (range > 0 ? range : 0);
         m->energy_uj[p] = now;
     }
@@ -115,6 +123,6 @@ void used_end(struct used_meter *m, const struct clock *clock, struct used *used
 {
     used_read(m, clock, used->value);
     for (int i = 0; i < USED_ENERGY_UJ; ++i)
-        used->value[i] = used->value[i] < 0 ? -1 : used->value[i] - m->last.value[i];
+        used->value[i] = used->value[i] < 0 || m->last.value[i] < 0 ? -1 : used->value[i] - m->last.value[i];
     used->value[USED_ENERGY_UJ] = energy_read(m);
 }

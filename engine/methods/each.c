@@ -78,17 +78,25 @@ static const struct param open_loop_params[] = {
     {0},
 };
 
-/* When the messages of this block are due after the first of them, the same on all ranks. */
+/* When the messages of this block are due after it begins, the same on all ranks: for the first one waits,
+ * too.
+ */
 static void plan_block(const struct bench *b, uint64_t block, int64_t *due_ns)
 {
     const double gap_ns = 1e9 / b->params[RATE];
     const bool is_random = (int)b->params[ARRIVALS] == RANDOM;
     double at = 0;
     for (int64_t i = 0; i < b->count; ++i) {
-        due_ns[i] = (int64_t)at;
         const uint64_t mixed = hash_mix(b->seed ^ hash_mix(block * BLOCK + (uint64_t)i));
         at += is_random ? -gap_ns * log1p(-hash_unit(mixed)) : gap_ns;
+        due_ns[i] = (int64_t)at;
     }
+}
+
+static int begin_due(struct bench *b)
+{
+    b->window_ns = (int64_t)(1e9 / b->params[RATE]);
+    return begin(b);
 }
 
 /* A rank that only sends waits for instants and not for answers. */
@@ -144,16 +152,16 @@ static void end(struct bench *b)
     free(((struct messages *)b->own)->partners);
 }
 
-#define MESSAGE_METHOD(opens)                                                                                \
+#define MESSAGE_METHOD(begins, opens)                                                                        \
     .suits = {[OP_P2P] = true, [OP_COLLECTIVE] = true}, .messages = true, .sync = SYNC_BLOCK,                \
-    .block = BLOCK, .begin = begin, .open = opens, .observe = observe, .size = sizeof(struct messages),      \
+    .block = BLOCK, .begin = begins, .open = opens, .observe = observe, .size = sizeof(struct messages),     \
     .value = value, .describe = describe, .end = end
 
 const struct method method_each = {
     .name = "each",
     .summary = "every message by itself, one way, on synchronised clocks; there less back means nothing "
                "below the clocks' error",
-    MESSAGE_METHOD(open),
+    MESSAGE_METHOD(begin, open),
 };
 
 const struct method method_open_loop = {
@@ -164,5 +172,5 @@ const struct method method_open_loop = {
     .streams = true,
     .least_ranks = 2,
     .params = open_loop_params,
-    MESSAGE_METHOD(open_due),
+    MESSAGE_METHOD(begin_due, open_due),
 };

@@ -7,8 +7,8 @@
 #define TEAM_TEAM_H
 
 #include "base/memory.h"
-#include <stddef.h>
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct hosts;

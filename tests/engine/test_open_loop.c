@@ -1,9 +1,13 @@
-/* open-loop: when messages are sent and from when they count, at a sender whose clock moves only when told.
- */
+/* open-loop: when messages are sent and from when they count, and how many of them are a block, at a sender
+ * whose clock moves only when told. */
 #include "test.h"
 
 #include "core/chunk.h"
 #include "core/method.h"
+#include "core/point.h"
+#include "core/run.h"
+#include "core/sink.h"
+#include "sync/sync.h"
 
 #include <stdlib.h>
 
@@ -72,6 +76,7 @@ static void test_even(void)
 {
     int64_t due_ns[COUNT], sent_ns[COUNT];
     send_block(EVEN, 1, due_ns, sent_ns);
+    CHECK(due_ns[0] >= 2 * GAP_NS); /* the 10 us of the barrier, and a gap as before any other */
     for (int i = 0; i < COUNT; ++i) {
         CHECK(due_ns[i] - due_ns[0] == (int64_t)i * GAP_NS); /* also where one before took long */
         const int64_t late = sent_ns[i] - due_ns[i];
@@ -100,6 +105,110 @@ static void test_random(void)
     CHECK(same < COUNT / 10);
 }
 
+/* ---- blocks ------------------------------------------------------------------------------------------- */
+
+enum { MOST_BLOCKS = 4 };
+
+struct blocks {
+    struct sink sink;
+    int count;
+    int64_t messages[MOST_BLOCKS], sum;
+};
+
+static int keep_point(struct sink *sink, const struct point *p, const struct opening *o)
+{
+    (void)sink, (void)p, (void)o;
+    return 0;
+}
+
+static int keep_sync(struct sink *sink, const struct sync *sync)
+{
+    (void)sink, (void)sync;
+    return 0;
+}
+
+static int keep_end(struct sink *sink, const struct point *p, const struct end *e)
+{
+    (void)sink, (void)p, (void)e;
+    return 0;
+}
+
+static int keep_block(struct sink *sink, const struct point *p, const struct chunk *c)
+{
+    struct blocks *b = (struct blocks *)sink;
+    (void)p;
+    if (b->count < MOST_BLOCKS)
+        b->messages[b->count] = c->count;
+    ++b->count;
+    b->sum += c->count;
+    return 0;
+}
+
+static int setup(const struct op_env *env, void **state)
+{
+    *state = (void *)(uintptr_t)env->op->row;
+    return 0;
+}
+
+static int verify(void *state)
+{
+    (void)state;
+    return 0;
+}
+
+static void teardown(void *state)
+{
+    (void)state;
+}
+
+static int turn_any(void *state, int64_t message)
+{
+    (void)message;
+    ((struct sender *)state)->clock.now += SEND_NS;
+    return 0;
+}
+
+static struct blocks measure(const char *words)
+{
+    struct sender s = {.clock = fake_clock(100000, 10)}; /* so that few readings pass between messages */
+    const struct op op = {.name = "fake.op",
+                          .class = OP_P2P,
+                          .parts = 1,
+                          .row = &s,
+                          .setup = setup,
+                          .run = run_nothing,
+                          .turn = turn_any,
+                          .partner = next_rank,
+                          .streams = true,
+                          .verify = verify,
+                          .teardown = teardown};
+    struct method alone = method_open_loop;
+    struct team team = {.size = 1};
+    struct sync sync = {0};
+    struct blocks b = {
+        .sink = {.point = keep_point, .chunk = keep_block, .sync = keep_sync, .end = keep_end}};
+    struct point point;
+    char line[128];
+    snprintf(line, sizeof line, "op=fake.op method=open-loop rate=20 rule=fixed %s", words);
+    CHECK(point_parse(line, &op, 1, &point) == 0);
+    alone.least_ranks = 1;
+    point.method = &alone;
+    CHECK(run_point(&point, &team, &s.clock.clock, &sync, NULL, &b.sink) == 0);
+    sync_close(&sync);
+    return b;
+}
+
+/* Messages that are due every 50 ms: no block lasts longer than 2 s, nor beyond the time limit. */
+static void test_blocks(void)
+{
+    struct blocks b = measure("count=100");
+    CHECK(b.sum == 100 && b.count == MOST_BLOCKS && b.messages[0] == 20);
+    for (int i = 1; i < MOST_BLOCKS; ++i)
+        CHECK(b.messages[i] <= 40);
+    b = measure("count=100 most_seconds=0.5");
+    CHECK(b.sum >= 10 && b.sum <= 12);
+}
+
 static void test_suits(void)
 {
     const struct op alternates = {.class = OP_P2P, .turn = turn},
@@ -112,6 +221,7 @@ int main(void)
 {
     test_even();
     test_random();
+    test_blocks();
     test_suits();
     return test_result();
 }

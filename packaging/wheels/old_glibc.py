@@ -89,10 +89,13 @@ def _lay_mpi(architecture: str, folder: Path) -> Path:
 
 
 def lay(architecture: str, folder: Path) -> None:
-    """Write the compiler into a folder that is made anew."""
-    gcc = compiler(architecture)
+    """Write the compiler into a folder that is made anew, if nothing else is in it."""
+    gcc, toolchain = compiler(architecture), folder / "toolchain.cmake"
+    if folder.exists() and any(folder.iterdir()) and not toolchain.is_file():
+        sys.exit(f"{folder} holds no compiler that was laid before; give another folder, or remove it")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    toolchain.touch()  # what is laid halfway may be laid anew
     _lay_headers(architecture, folder / "include")
     _lay_libraries(_linked(architecture, folder), gcc, folder / "lib")
     # The libgomp of here may ask for a newer glibc; the one that the engine meets does not. The files of
@@ -101,7 +104,7 @@ def lay(architecture: str, folder: Path) -> None:
     place = f'-isystem "{folder}/include" -B "{folder}/lib" -L "{folder}/lib"'
     (folder / "gcc").write_text(f'#!/bin/sh\nexec {gcc} {place} {link} "$@"\n')
     (folder / "gcc").chmod(0o755)
-    (folder / "toolchain.cmake").write_text(
+    toolchain.write_text(
         f"set(CMAKE_SYSTEM_NAME Linux)\nset(CMAKE_SYSTEM_PROCESSOR {architecture})\n"
         f'set(CMAKE_C_COMPILER "{folder}/gcc")\n'
         f'set(CMAKE_FIND_ROOT_PATH "{folder}")\nset(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)\n'

@@ -68,8 +68,8 @@ class _Odd:
     "power, other jobs; in messages, its cable and port. Measure again; if it stays, take it out of use.",
 )
 def hosts(candidate: Candidate) -> Finding | None:
-    """Judge hosts, by the work of their ranks alone and by their messages to all others; None for
-    one host.
+    """Judge hosts, by the work of their ranks alone and by their messages to others; None for one
+    host.
     """
     several = any(test.kind == HOST for test in candidate.weighed.tests)
     return judge_places(candidate.weighed, HOST) if several else None

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from macro_rows import row
+from make_records import FakePoint, steady, write_folder
 from steelyard.analyses.open_loop.model import P50, P99, P999, OpenLoop, open_loops
 from steelyard.analyses.open_loop.pictures import open_loop_charts
 from steelyard.analyses.open_loop.tables import open_loop_tables
 from steelyard.render.svg import svg
 from steelyard.render.terminal import Paper, table_text
+from steelyard.results.combined import Combined, combine
 from steelyard.results.facets import Offered, Samples
+from steelyard.results.load import load
 from steelyard.results.row import Row
 
 _RATES = (1e4, 1e5, 1e6, 3e6)
@@ -82,6 +86,40 @@ def test_loops_of_several_settings_are_told_apart() -> None:
     ]
     for table in open_loop_tables(open_loops(rows)):
         assert [line.cells[0] for line in table.lines] == ["tcp", "tcp", "shm", "shm"]
+
+
+def _came(tmp_path: Path) -> Combined:
+    """Six launches of messages that are timed one by one."""
+    point = FakePoint(
+        "mpi.pingpong",
+        steady(900.0, count=50, between=0.1),
+        method="open-loop",
+        reps=1,
+        report="message",
+        partners=(1, 0),
+    )
+    folder = write_folder(tmp_path / "x", [point], launches=6)
+    return combine(load(folder).points[0].cells, 0.95)
+
+
+def test_the_rate_that_came_scatters_as_all_of_the_folder_does(tmp_path: Path) -> None:
+    """Launches that are alike count for fewer, in each interval of the row."""
+    one = _came(tmp_path)
+    plain, alike = (Offered.of(msgspec.structs.replace(one, alike=rho)) for rho in (0.0, 0.8))
+    assert plain is not None
+    assert alike is not None
+    assert alike.came_rate == plain.came_rate
+    assert (alike.came_high or 0) - (alike.came_low or 0) > (plain.came_high or 0) - (plain.came_low or 0)
+
+
+def test_a_launch_of_one_message_has_no_rate_and_leaves_the_others_theirs(tmp_path: Path) -> None:
+    one = _came(tmp_path)
+    first, *rest = one.launches
+    single = msgspec.structs.replace(first, taken=msgspec.structs.replace(first.taken, came_rate=None))
+    groups = {"sittings": (0, 0, 0, 1, 1, 1)}
+    found = Offered.of(msgspec.structs.replace(one, launches=(single, *rest), groups=groups))
+    assert found is not None
+    assert found.came_low is not None
 
 
 def test_tables_fit_a_screen_and_the_picture_has_a_line_for_each_quantile() -> None:

@@ -35,8 +35,11 @@ class Offered(Facet, frozen=True, kw_only=True):
         if point is None or not came:
             return None
         offered = point.method_params.get("rate")
+        groups = combined.groups.values() if len(came) == len(combined.launches) else ()
         over = (
-            launch_interval(came, combined.level, groups=combined.groups.values()) if len(came) > 1 else None
+            launch_interval(came, combined.level, groups=groups, alike=combined.alike)
+            if len(came) > 1
+            else None
         )
         enough = all(launch.values.size >= least_samples(_FAR) for launch in combined.launches)
         quantiles = [quantile(launch.values, (_FAR,), launch.taken.tick)[0] for launch in combined.launches]

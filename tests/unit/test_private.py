@@ -154,6 +154,13 @@ def test_a_cache_whose_name_is_not_utf8_is_refused(tmp_path: Path, monkeypatch: 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_cache_in_which_nobody_can_look_has_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEELYARD_CACHE", f"/tmp/{'a' * 300}")  # a longer name than a file can have
+    assert kept_folder("started") is None
+    with pytest.raises(InputError, match="cannot be made: File name too long; set STEELYARD_CACHE to"):
+        cache_folder("started")
+
+
 @needs_root
 def test_a_cache_in_which_this_user_may_not_look_has_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -70,11 +70,11 @@ def _remedy(weak: Path) -> str:
 
 
 def kept_folder(*names: str) -> Path | None:
-    """Find a folder of the cache; None if there is none yet, or this user may not look. Raises InputError if
+    """Find a folder of the cache; None if there is none yet, or this user cannot look. Raises InputError if
     another user may write there.
     """
     folder = cache_root().joinpath(*names)
-    with suppress(PermissionError):
+    with suppress(OSError):
         return cache_folder(*names) if folder.is_dir() else None
     return None
 

@@ -201,6 +201,37 @@ def test_what_was_found_in_plans(tmp_path: Path, plan: str, words: str) -> None:
         read_plan(tmp_path / "mine.toml")
 
 
+_LONG = "x" * 5000
+_ONE = '[[measure]]\nops = ["self.empty"]\n'
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        f'{_ONE}env = {{ "9{_LONG}" = "1" }}',
+        f'{_ONE}env = {{ {_LONG} = "\\u0007" }}',
+        f'{_ONE}env = {{ A = "\\u0007 {"x " * 2500}" }}',
+        f'{_ONE}env = {{ TOKEN_{_LONG} = ["a", "b"] }}',
+        f"""{_ONE}wrapper = "'{"x " * 2500}" """,
+        f'{_ONE}wrapper = "\\u0007{"x " * 2500}"',
+        f'{_ONE}modules = "${_LONG}"',
+        f'{_ONE}thread_level = "{_LONG}"',
+        f'{_ONE}omp = {{ {_LONG} = "" }}',
+        f'arms = {{ {_LONG} = ["\\u0007"] }}\n{_ONE}',
+        f"seed = -1{'0' * 4000}\n{_ONE}",
+        f'include = ["{_LONG}"]\n{_ONE}',
+        f'include = ["{"x" * 300}.toml"]\n{_ONE}',
+        f'[[measure]]\nops = ["{"x" * 300}.so"]\n',
+    ],
+    ids=range(14),
+)
+def test_a_sentence_about_a_plan_quotes_what_somebody_reads(tmp_path: Path, plan: str) -> None:
+    (tmp_path / "mine.toml").write_text(plan)
+    with pytest.raises(InputError) as refused:
+        read_plan(tmp_path / "mine.toml")
+    assert len(str(refused.value)) < 1000
+
+
 def _turn() -> None:
     while True:
         pass

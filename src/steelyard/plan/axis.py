@@ -9,7 +9,7 @@ from typing import Any
 
 from steelyard.base.errors import InputError, naming
 from steelyard.base.lists import values_in
-from steelyard.base.printable import shortened, visible
+from steelyard.base.printable import one_line, shortened, visible
 from steelyard.base.units import parse_counts, parse_sizes
 
 PlanAxis = int | str | tuple[int | str, ...]
@@ -46,11 +46,11 @@ _LISTS = (*_READERS, "ops", "method", "mpi", "shmem")  # keys whose texts are li
 
 @contextmanager
 def as_value_error(kind: type[ValueError] = ValueError) -> Iterator[None]:
-    """Turn what checks raise into a ValueError, to which the reader of TOML adds the place."""
+    """Turn what checks raise into a short ValueError, to which the reader of TOML adds the place."""
     try:
         yield
     except (ValueError, InputError) as error:
-        raise kind(str(error)) from None
+        raise kind(one_line(str(error))) from None
 
 
 def check_key(name: str, value: Any, may_be_empty: bool = False) -> None:

@@ -5,6 +5,7 @@ The part behind the colon is the name of an op, of the family, or a pattern; wit
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -31,7 +32,7 @@ def absolute(word: str, folder: Path) -> str:
     if parts is None:
         return word
     path = real_path(folder / Path(parts[0]).expanduser())
-    if not path.is_file():
+    if not os.path.isfile(path):  # noqa: PTH113 -- a name may be too long for a file
         raise InputError(f"there is no library of ops '{visible(parts[0])}'; compile it, or correct its path")
     if ":" in str(path) or "," in str(path):
         raise InputError(f"the path '{visible(str(path))}' has a ':' or ','; move the library elsewhere")

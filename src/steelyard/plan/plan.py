@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,7 +15,7 @@ from msgspec import Struct, structs
 from steelyard.base.engine_kinds import KINDS
 from steelyard.base.errors import InputError, naming
 from steelyard.base.files import real_path
-from steelyard.base.printable import shortened
+from steelyard.base.printable import one_line, shortened
 from steelyard.base.product import MOST_LAUNCHES
 from steelyard.base.toml_file import read_toml
 from steelyard.base.units import parse_duration, parse_percent, parse_seconds
@@ -185,7 +186,7 @@ def read_plan(path: Path, within: tuple[Path, ...] = ()) -> Plan:
     `within` are the files that include this one. Raises InputError: which file, which line and key, what is
     allowed.
     """
-    if not path.exists():
+    if not os.path.exists(path):  # noqa: PTH110 -- a name may be too long for a file
         raise InputError(f"there is no plan {path}; 'steelyard list' names those that ship")
     text, document = read_toml(path, f"the plan {path}")
     document = _listed(document)
@@ -208,13 +209,14 @@ def _with_included(plan: Plan, path: Path, within: tuple[Path, ...]) -> Plan:
     measures: list[Measure] = []
     for name in plan.include:
         other = path.parent / name if name.endswith(".toml") else shipped_plans().get(name)
+        quoted = one_line(name)
         if other is None:
             raise InputError(
-                f"the plan {path} includes '{name}', which is neither a plan that ships nor a file that ends "
-                f"in .toml{nearest(name, shipped_plans())}"
+                f"the plan {path} includes '{quoted}', which is neither a plan that ships nor a file that "
+                f"ends in .toml{nearest(name, shipped_plans())}"
             )
         if real_path(other) in within:
-            raise InputError(f"the plan {path} includes '{name}', which includes it; leave one of them out")
+            raise InputError(f"the plan {path} includes '{quoted}', which includes it; leave one of them out")
         measures += read_plan(other, within).measure
     return msgspec.structs.replace(plan, measure=(*measures, *plan.measure), include=())
 

@@ -36,7 +36,9 @@ def check_variable(name: str, values: Sequence[str]) -> None:
         )
     for value in values:
         if visible(value) != value:
-            raise ValueError(f"env {name} has control characters in '{visible(value)}'; leave them out")
+            raise ValueError(
+                f"env {name} has control characters in '{shortened(value, _MOST_QUOTED)}'; leave them out"
+            )
     if len({masked(name, value) for value in values}) < len(set(values)):
         raise ValueError(
             f"env {name} has values that results could not tell apart, because secrets are masked; give one"
@@ -71,11 +73,13 @@ def check_wrappers(values: Sequence[str]) -> None:
     """Raise ValueError, in a sentence, for a command that the engine cannot follow."""
     for value in values:
         if visible(value) != value:
-            raise ValueError(f"wrapper has control characters in '{visible(value)}'; leave them out")
+            quoted = shortened(value, _MOST_QUOTED)
+            raise ValueError(f"wrapper has control characters in '{quoted}'; leave them out")
         try:
             words = shlex.split(value)
         except ValueError:
-            raise ValueError(f"wrapper '{value}' has a quote without its end; close it") from None
+            quoted = shortened(value, _MOST_QUOTED)
+            raise ValueError(f"wrapper '{quoted}' has a quote without its end; close it") from None
         if not words or not words[0]:
             raise ValueError("wrapper has no words; give a command, or '-' for none")
 

@@ -1,0 +1,1 @@
+"""What layers between a program and its libraries cost: time added to an operation."""

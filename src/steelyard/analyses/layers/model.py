@@ -1,0 +1,115 @@
+"""What a layer adds to an operation: its time with the layer less that without, launch by launch.
+
+A layer is a tool, a check or a container that stands between a program and its library while the program
+does the same. Both test cases are of one campaign and differ in nothing else, so that launches of one number
+are neighbours. Their differences are in ns, because a layer adds the same to a call whatever the call takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from steelyard.records.campaign_file import UNSET, WRAPPER
+from steelyard.records.fields import Params
+from steelyard.results.key import key_of
+from steelyard.results.row import Row
+from steelyard.rows.labels import told_params
+from steelyard.stats import Interval, difference_interval
+
+# A variable of launches that puts a layer in -> its values without the layer. What a plan does not set is no
+# value: nobody knows then what the user's environment has.
+LAYERS: Mapping[str, tuple[str, ...]] = {
+    "LD_PRELOAD": (UNSET,),  # tools that wrap the calls of MPI, of malloc, of files
+    "LD_AUDIT": (UNSET,),
+    "OMP_TOOL": ("disabled",),  # OMPT, in runtimes of OpenMP that have it
+    "OMP_TOOL_LIBRARIES": (UNSET,),
+    "OMPI_MCA_mpi_param_check": ("0", "false"),  # Open MPI looks at the arguments of each call
+    "OMPI_MCA_pml_monitoring_enable": (UNSET, "0"),  # Open MPI counts the messages between each two ranks
+    "MPIR_CVAR_ERROR_CHECKING": ("0",),  # the same looks of MPICH
+    WRAPPER: (UNSET,),  # containers
+}
+COSTS, SAVES, NOT_SEEN, CANNOT_TELL = "costs", "saves", "not seen", "cannot tell"
+_LEAST = 2  # launches of which an interval can be made
+
+
+class LayerCost(Struct, frozen=True, kw_only=True):
+    """One layer in one test case: `without` is the time of the operation without it, `cost` what it adds.
+
+    `layer` is the variable that puts it in, `value` what that is set to. Both times are ns of one operation,
+    medians over `launches` that both have. `env` has the other variables. The interval of the `cost` has
+    95 %; `verdict` says on which side of 0 it lies.
+    """
+
+    op: str
+    mpi: str | None
+    bytes: int
+    sized: bool
+    ranks: int
+    threads: int
+    placement: str | None
+    method: str
+    params: Params
+    env: dict[str, str]
+    layer: str
+    value: str
+    without: float
+    cost: Interval
+    launches: int
+    verdict: str
+
+
+def layer_costs(rows: Sequence[Row]) -> tuple[LayerCost, ...]:
+    """Compare each row that has a layer with the same one without, in the order of the rows."""
+    timed = [row for row in rows if row.status == "ok" and row.unit == "ns" and row.bound is None]
+    found = [(row, layer) for row in timed for layer in LAYERS if layer in row.env]
+    base = {(layer, _key(row, layer)): row for row, layer in found if row.env[layer] in LAYERS[layer]}
+    pairs = [
+        (row, layer, base.get((layer, _key(row, layer))))
+        for row, layer in found
+        if row.env[layer] not in LAYERS[layer]
+    ]
+    costs = (_cost(row, layer, without, timed) for row, layer, without in pairs if without is not None)
+    return tuple(cost for cost in costs if cost is not None)
+
+
+def _key(row: Row, layer: str) -> tuple[object, ...]:
+    return key_of(row, (f"env.{layer}",))
+
+
+def _cost(row: Row, layer: str, without: Row, among: Sequence[Row]) -> LayerCost | None:
+    """None where no launch has both."""
+    mine, theirs = (
+        {case.launch: case.median for case in of.launches if case.median is not None and case.status == "ok"}
+        for of in (row, without)
+    )
+    added = [mine[launch] - theirs[launch] for launch in sorted(mine.keys() & theirs.keys())]
+    if not added:
+        return None
+    span = difference_interval(added) if len(added) >= _LEAST else None
+    cost = Interval(span.value, span.low, span.high) if span else Interval(added[0])
+    return LayerCost(
+        op=row.op,
+        mpi=row.mpi,
+        bytes=row.bytes,
+        sized=row.sized,
+        ranks=row.ranks,
+        threads=row.threads,
+        placement=row.placed.text if row.placed else None,
+        method=row.method,
+        params=told_params(row, among),
+        env={name: value for name, value in row.env.items() if name != layer},
+        layer=layer,
+        value=row.env[layer],
+        without=without.median or 0.0,
+        cost=cost,
+        launches=len(added),
+        verdict=_verdict(cost),
+    )
+
+
+def _verdict(cost: Interval) -> str:
+    if cost.low is None or cost.high is None:
+        return CANNOT_TELL
+    return COSTS if cost.low > 0 else SAVES if cost.high < 0 else NOT_SEEN

@@ -1,0 +1,55 @@
+"""A layer of 500 ns a call is found as such, and the example counts calls."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from campaigns import plan_of, run_plan, setup_of
+from points import engine_of, measure
+from preloaded import build_preloaded
+from steelyard.analyses.layers.model import COSTS, layer_costs
+from steelyard.engines.build import engine_folder
+from steelyard.engines.mpi import Mpi
+from steelyard.plan.arms import read_arms
+from steelyard.results.rows import results
+
+_DATA = Path(__file__).parent.parent / "data"
+_COUNTING = engine_folder().parent / "examples" / "layers" / "counting.c"
+
+
+def test_a_planted_layer_costs_what_it_takes(tmp_path: Path, one_mpi: Mpi) -> None:
+    """By a clock that stands still but for what is planted: nothing depends on this machine's time."""
+    clock, layer = (
+        build_preloaded(engine_of(one_mpi), _DATA / name, tmp_path)
+        for name in ("virtual_clock.c", "planted_layer.c")
+    )
+    # the clock is there in both arms, before the layer
+    first = f'LD_PRELOAD="{clock}${{LD_PRELOAD:+:$LD_PRELOAD}}" exec "$@"'
+    plan = plan_of(
+        "mpi.allreduce",
+        bytes=8,
+        params={"count": 8.0},
+        launches=2,
+        clock="monotonic",
+        mpi=(one_mpi.name,),
+        arms=read_arms(f"env.LD_PRELOAD=-,{layer}"),
+        wrapper=shlex.join(["sh", "-c", first, "sh"]),
+    )
+    run_plan(tmp_path / "out", plan, setup_of(one_mpi))
+    (found,) = layer_costs(results(tmp_path / "out"))
+    assert found.verdict == COSTS
+    assert found.cost.value == pytest.approx(500, abs=1)
+    assert found.without == pytest.approx(300, abs=1)
+
+
+def test_the_example_counts_the_calls_that_a_launch_makes(tmp_path: Path, one_mpi: Mpi) -> None:
+    """It is between the engine and its MPI, so what it costs is the cost of being there."""
+    engine, counted = engine_of(one_mpi), tmp_path / "counted"
+    library = build_preloaded(engine, _COUNTING, tmp_path)
+    before = ("env", f"LD_PRELOAD={library}", f"CALLS_COUNTED={counted}")
+    measure(engine, 1, 1, ["op=mpi.allreduce bytes=8 rule=fixed count=4"], tmp_path / "out", before)
+    counts = {name: int(count) for name, count in map(str.split, counted.read_text().splitlines())}
+    assert counts["MPI_Allreduce"] >= 4

@@ -173,3 +173,19 @@ def test_times_keep_three_figures(ns: float) -> None:
 )
 def test_ratios_have_no_more_digits_than_mean_anything(ratio: float, cell: str, words: str) -> None:
     assert (units.format_ratio(ratio), units.format_factor(ratio)) == (cell, words)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (64.0, "64"),
+        (1e6, "1000000"),
+        (1234567.0, "1234567"),
+        (0.05, "0.05"),
+        (1 / 3, "0.333333333333333"),
+        ("isend", "isend"),
+    ],
+)
+def test_the_value_of_a_parameter_is_written_whole(value: float | str, text: str) -> None:
+    """A command that is printed measures what the run did, and two values have two names."""
+    assert units.format_values({"key": value}) == f"key={text}"

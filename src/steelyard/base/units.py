@@ -116,7 +116,12 @@ def is_plain(text: str) -> bool:
 
 def format_values(values: Mapping[str, float | str]) -> str:
     """Write parameters as on the command line, `window=64 send=isend`."""
-    return " ".join(f"{k}={v}" if isinstance(v, str) else f"{k}={v:g}" for k, v in values.items())
+    return " ".join(f"{key}={format_value(value)}" for key, value in values.items())
+
+
+def format_value(value: float | str) -> str:
+    """Write the value of a parameter so that it is read back as it is: `1000000`, not `1e+06`."""
+    return value if isinstance(value, str) else f"{value:.15g}"
 
 
 LEAST_DECIMAL = 0.01  # a smaller ratio is written as a fraction: `1/12200` is read at once, `8.22e-05` is not

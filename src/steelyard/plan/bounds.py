@@ -14,6 +14,7 @@ from typing import NamedTuple
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.product import MOST_TEST_CASES, check_test_cases
+from steelyard.base.units import format_value
 from steelyard.engines.description import Param
 from steelyard.plan.plan import Value
 from steelyard.records.campaign_file import PlannedPoint
@@ -150,7 +151,7 @@ class Impossible:
             if (why := _refusal(row, value, case)) is None:
                 self._had.add((key, value))
             else:
-                self._refused.setdefault((key, value), f"{key}={_words(value)} of {point.op} {why}")
+                self._refused.setdefault((key, value), f"{key}={format_value(value)} of {point.op} {why}")
 
     def check(self) -> None:
         """Raise InputError for the first value that no test case can have."""
@@ -172,7 +173,3 @@ def _refusal(row: Param, value: Value, case: BoundedCase) -> str | None:
         f"{counted(case.ranks, 'rank')}, {counted(case.threads, 'thread')} and {counted(case.bytes, 'byte')}"
     )
     return f"is impossible with {where}; {bound.remedy(case)}"
-
-
-def _words(value: Value) -> str:
-    return value if isinstance(value, str) else f"{value:g}"

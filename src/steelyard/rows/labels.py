@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from msgspec import Struct
 
 from steelyard.base.plural import counted, plural
-from steelyard.base.units import format_bytes
+from steelyard.base.units import format_bytes, format_value
 from steelyard.records.campaign_file import MODULES, OTHER_HOST, UNSET, WRAPPER
 from steelyard.records.fields import Params
 from steelyard.render.table import NUMBER, WORDS, Column
@@ -171,7 +171,7 @@ def count_fact(noun: str, count: int) -> Fact:
 
 def param_facts(params: Params, is_usual: bool = False) -> dict[str, Fact]:
     """Make a fact for each parameter: `64` under `window`, `window=64`."""
-    texts = {key: value if isinstance(value, str) else f"{value:g}" for key, value in params.items()}
+    texts = {key: format_value(value) for key, value in params.items()}
     return {f"param {key}": Fact(key, text, f"{key}={text}", is_usual) for key, text in texts.items()}
 
 

@@ -119,3 +119,12 @@ def test_two_rails_of_a_host_are_both_used_and_few_bytes_say_nothing() -> None:
     assert told(*both) == {("eth0", ("h1", "h2")): None, ("eth1", ("h1", "h2")): None}
     assert uses(moved("h1", "eth0", 1000), moved("h2", "eth1", 1000)) == ()
     assert interface_tables(()) == ()
+
+
+def test_a_line_of_the_table_says_by_what_of_whom_and_how_full() -> None:
+    of_hosts = [moved(f"h{i}", "eth0", 50_000_000) for i in (1, 2)]
+    (table,) = interface_tables(uses(*of_hosts, moved("h3", "eth0", 9), moved("h3", "eth1", 6_250_000, 100)))
+    assert [line.cells[-6:] for line in table.lines] == [
+        ("eth0", "h1 and h2", "47.68 MiB", "50.0 MB/s", "40 % of 1 Gb/s", ""),
+        ("eth1", "h3", "5.96 MiB", "6.25 MB/s", "50 % of 100 Mb/s", "most others use eth0"),
+    ]

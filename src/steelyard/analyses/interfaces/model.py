@@ -39,7 +39,6 @@ class InterfaceUse(Struct, frozen=True, kw_only=True):
     mpi: str | None
     bytes: int
     ranks: int
-    placement: str | None
     params: Params
     kind: str
     name: str
@@ -74,7 +73,6 @@ def _uses(row: Row, among: Sequence[Row]) -> Iterator[InterfaceUse]:
             mpi=row.mpi,
             bytes=row.bytes,
             ranks=row.ranks,
-            placement=row.placed.text if row.placed else None,
             params=told_params(row, among),
             kind=kind,
             name=name,

@@ -11,8 +11,8 @@ from steelyard.rows.host_words import hosts_words
 from steelyard.rows.labels import Fact, Facts, labels_of, param_facts
 
 _EXPLAINED = (
-    "what the network interface of a host moved in a launch of a test case, by its counters; rate: mean "
-    "over set-up, warm-up, samples and checks; of line: its share of the line rate that the system states"
+    "what the network interface of a host moved in the busier direction in a launch, by its counters; rate: "
+    "mean over set-up, warm-up, samples and checks, and its share of the stated line rate"
 )
 
 
@@ -27,8 +27,8 @@ def interface_tables(uses: Sequence[InterfaceUse]) -> tuple[Table, ...]:
             explained=", ".join((_EXPLAINED, *labels.common.values())),
             columns=(
                 *(axis.column for axis in labels.varying),
-                *(words("by"), words("of"), number("received"), number("sent"), number("rate", strong=True)),
-                *(number("line"), number("of line"), remark()),
+                *(words("by"), words("of"), number("moved"), number("rate", strong=True)),
+                *(words("of the line"), remark()),
             ),
             lines=tuple(Line((*labels.cells(i), *_cells(use))) for i, use in enumerate(uses)),
             grouped=len(labels.varying),
@@ -37,13 +37,12 @@ def interface_tables(uses: Sequence[InterfaceUse]) -> tuple[Table, ...]:
 
 
 def _facts(use: InterfaceUse) -> Facts:
-    size, placed = format_bytes(use.bytes), use.placement or ""
+    size = format_bytes(use.bytes)
     return {
         "op": Fact("op", use.op, use.op),
         "mpi": Fact("MPI", use.mpi or "", use.mpi or ""),
         "bytes": Fact("bytes", size, size),
         "ranks": Fact("ranks", str(use.ranks), f"{use.ranks} ranks"),
-        "placement": Fact("placement", placed, f"placement {placed}" if placed else ""),
         **param_facts(use.params, is_usual=True),
     }
 
@@ -52,14 +51,16 @@ def _cells(use: InterfaceUse) -> tuple[str, ...]:
     return (
         use.name,
         hosts_words(use.hosts),
-        format_memory(round(use.received)),
-        format_memory(round(use.sent)),
+        format_memory(round(max(use.received, use.sent))),
         format_rate(use.rate),
-        NOTHING if use.mbits is None else _line_words(use.mbits),
-        NOTHING if use.of_line is None else f"{100 * use.of_line:.2g} %",
+        _line_words(use),
         "" if use.others is None else f"most others use {use.others}",
     )
 
 
-def _line_words(mbits: int) -> str:
-    return f"{mbits} Mbit/s" if mbits < 1000 else f"{mbits / 1000:g} Gbit/s"
+def _line_words(use: InterfaceUse) -> str:
+    """Write the share of the line rate; nothing where the system states none."""
+    if use.mbits is None or use.of_line is None:
+        return NOTHING
+    line = f"{use.mbits} Mb/s" if use.mbits < 1000 else f"{use.mbits / 1000:g} Gb/s"
+    return f"{100 * use.of_line:.2g} % of {line}"

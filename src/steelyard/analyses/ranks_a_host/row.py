@@ -1,0 +1,13 @@
+"""The row of this analysis."""
+
+from __future__ import annotations
+
+from steelyard.analyses.analysis import Analysis
+from steelyard.analyses.ranks_a_host.model import host_links
+from steelyard.analyses.ranks_a_host.tables import ranks_a_host_tables
+
+RANKS_A_HOST = Analysis(
+    key="host_links",  # what pairs between two hosts reach together, by the number of ranks a host
+    make=host_links,
+    tables=ranks_a_host_tables,
+)

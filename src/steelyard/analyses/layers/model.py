@@ -63,11 +63,11 @@ class LayerCost(Struct, frozen=True, kw_only=True):
 def layer_costs(rows: Sequence[Row]) -> tuple[LayerCost, ...]:
     """Compare each row that has a layer with the same one without, in the order of the rows."""
     timed = [row for row in rows if row.status == "ok" and row.unit == "ns" and row.bound is None]
-    found = [(row, layer) for row in timed for layer in LAYERS if layer in row.env]
-    base = {(layer, _key(row, layer)): row for row, layer in found if row.env[layer] in LAYERS[layer]}
+    layered = [(row, layer) for row in timed for layer in LAYERS if layer in row.env]
+    base = {(layer, _key(row, layer)): row for row, layer in layered if row.env[layer] in LAYERS[layer]}
     pairs = [
         (row, layer, base.get((layer, _key(row, layer))))
-        for row, layer in found
+        for row, layer in layered
         if row.env[layer] not in LAYERS[layer]
     ]
     costs = (_cost(row, layer, without, timed) for row, layer, without in pairs if without is not None)

@@ -17,46 +17,46 @@ def layer_tables(costs: Sequence[LayerCost]) -> tuple[Table, ...]:
     """A line for each layer in each test case; none without any."""
     if not costs:
         return ()
-    labels = labels_of([_facts(one) for one in costs])
-    told = ("what each adds to one operation: with it less without, launch by launch",)
+    labels = labels_of([_facts(cost) for cost in costs])
+    question = ("what each adds to one operation: with it less without, launch by launch",)
     return (
         Table(
             title="layers",
-            explained=", ".join((*told, *labels.common.values())),
+            explained=", ".join((*question, *labels.common.values())),
             columns=(
                 *(axis.column for axis in labels.varying),
                 *(number("without"), number("cost", strong=True), number("from"), number("to")),
                 words("it"),
             ),
-            lines=plain_lines((*labels.cells(i), *_cells(one)) for i, one in enumerate(costs)),
-            notes=(_UNSEEN,) if any(one.verdict == NOT_SEEN for one in costs) else (),
+            lines=plain_lines((*labels.cells(i), *_cells(cost)) for i, cost in enumerate(costs)),
+            notes=(_UNSEEN,) if any(cost.verdict == NOT_SEEN for cost in costs) else (),
             grouped=len(labels.varying) - 1 if labels.varying else 0,
         ),
     )
 
 
-def _facts(one: LayerCost) -> Facts:
-    size, placed = format_bytes(one.bytes) if one.sized else "", one.placement or ""
-    layer = f"{one.layer}={one.value}"
+def _facts(cost: LayerCost) -> Facts:
+    size, placed = format_bytes(cost.bytes) if cost.sized else "", cost.placement or ""
+    layer = f"{cost.layer}={cost.value}"
     return {
-        "op": Fact("op", one.op, one.op),
+        "op": Fact("op", cost.op, cost.op),
         "bytes": Fact("bytes", size, size),
-        "mpi": Fact("MPI", one.mpi or "", one.mpi or ""),
-        "ranks": count_fact("rank", one.ranks),
-        "threads": count_fact("thread", one.threads),
+        "mpi": Fact("MPI", cost.mpi or "", cost.mpi or ""),
+        "ranks": count_fact("rank", cost.ranks),
+        "threads": count_fact("thread", cost.threads),
         "placement": Fact("placement", placed, f"placement {placed}" if placed else ""),
-        **param_facts(one.params, is_usual=True),
-        "method": Fact("method", one.method, f"method {one.method}", is_usual=True),
-        **set_facts("env", one.env),
+        **param_facts(cost.params, is_usual=True),
+        "method": Fact("method", cost.method, f"method {cost.method}", is_usual=True),
+        **set_facts("env", cost.env),
         "layer": Fact("layer", layer, layer),
     }
 
 
-def _cells(one: LayerCost) -> tuple[str, ...]:
+def _cells(cost: LayerCost) -> tuple[str, ...]:
     return (
-        format_time(one.without),
-        format_time(one.cost.value),
-        time_words(one.cost.low),
-        time_words(one.cost.high),
-        one.verdict,
+        format_time(cost.without),
+        format_time(cost.cost.value),
+        time_words(cost.cost.low),
+        time_words(cost.cost.high),
+        cost.verdict,
     )

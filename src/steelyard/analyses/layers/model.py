@@ -1,8 +1,8 @@
 """What a layer adds to an operation: its time with the layer less that without, launch by launch.
 
 A layer is a tool, a check or a container that stands between a program and its library while the program
-does the same. Both test cases are of one campaign and differ in nothing else, so that launches of one number
-are neighbours. Their differences are in ns, because a layer adds the same to a call whatever the call takes.
+does the same. Both test cases are of one campaign and differ in nothing else, and launches of one number are
+of one round. Their differences are in ns, because a layer adds the same to a call whatever the call takes.
 """
 
 from __future__ import annotations

@@ -11,17 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SETS = 2 }; /* of what a reduction works with: one call may begin while others end the one before */
+enum { SETS = 2 }; /* of what a reduction writes to: one call may begin while others end the one before */
 
 /* The library's sum, over ranks of the team that are powers of two apart. */
 struct sum {
-    double *values, *source, *dest, *work[SETS];
+    double *values, *source, *dest[SETS], *work[SETS];
     long *sync[SETS];
     int first, log_stride, size, count, set;
 };
 
 struct varying {
-    struct comm comm; /* a copy, that of the caller may go */
+    struct comm comm; /* a copy, whose ranks and room are the caller's */
     struct comm_pieces send, recv;
 };
 
@@ -90,9 +90,9 @@ static void sum_all(struct comm_own_plan *p)
     struct sum *s = &p->sum;
     const size_t bytes = (size_t)s->count * sizeof *s->values;
     memcpy(s->source, s->values, bytes);
-    shmem_double_sum_to_all(s->dest, s->source, s->count, s->first, s->log_stride, s->size, s->work[s->set],
-                            s->sync[s->set]);
-    memcpy(s->values, s->dest, bytes);
+    shmem_double_sum_to_all(s->dest[s->set], s->source, s->count, s->first, s->log_stride, s->size,
+                            s->work[s->set], s->sync[s->set]);
+    memcpy(s->values, s->dest[s->set], bytes);
     s->set = (s->set + 1) % SETS;
 }
 
@@ -115,16 +115,16 @@ static int take_memory(struct sum *s, const struct team *team, int64_t most)
 {
     const size_t count = (size_t)most, least = SHMEM_REDUCE_MIN_WRKDATA_SIZE;
     const size_t work = count / 2 + 1 > least ? count / 2 + 1 : least;
-    const size_t each = 2 * count + SETS * work;
+    const size_t each = count + SETS * (count + work);
     void *memory = NULL;
     int err = team_symmetric_more(team, each * sizeof(double) + SETS * SHMEM_REDUCE_SYNC_SIZE * sizeof(long),
                                   &memory);
     if (err)
         return err;
     s->source = memory;
-    s->dest = s->source + count;
     for (int i = 0; i < SETS; ++i) {
-        s->work[i] = s->dest + count + (size_t)i * work;
+        s->dest[i] = s->source + count + (size_t)i * (count + work);
+        s->work[i] = s->dest[i] + count;
         s->sync[i] = (long *)(void *)(s->source + each) + (size_t)i * SHMEM_REDUCE_SYNC_SIZE;
         for (int k = 0; k < SHMEM_REDUCE_SYNC_SIZE; ++k)
             s->sync[i][k] = SHMEM_SYNC_VALUE;

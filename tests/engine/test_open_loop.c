@@ -168,6 +168,13 @@ static int turn_any(void *state, int64_t message)
     return 0;
 }
 
+/* Its partner is a rank that this team does not have. */
+static double value_alone(const struct bench *b, const struct chunk *c, int64_t k)
+{
+    (void)b;
+    return (double)c->stop_ns[k];
+}
+
 static struct blocks measure(const char *words)
 {
     struct sender s = {.clock = fake_clock(100000, 10)}; /* so that few readings pass between messages */
@@ -192,6 +199,7 @@ static struct blocks measure(const char *words)
     snprintf(line, sizeof line, "op=fake.op method=open-loop rate=20 rule=fixed %s", words);
     CHECK(point_parse(line, &op, 1, &point) == 0);
     alone.least_ranks = 1;
+    alone.value = value_alone;
     point.method = &alone;
     CHECK(run_point(&point, &team, &s.clock.clock, &sync, NULL, &b.sink) == 0);
     sync_close(&sync);

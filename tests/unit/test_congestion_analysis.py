@@ -76,7 +76,7 @@ def test_victims_of_several_settings_and_sizes_of_traffic_are_told_apart() -> No
     larger = msgspec.structs.replace(rows[1], params={**rows[1].params, "traffic_bytes": 1e6})
     tcp = [msgspec.structs.replace(one, env={"UCX_TLS": "tcp"}) for one in rows]
     (table,) = congestion_tables(congestions([*rows, larger, *tcp]))
-    assert [line.cells[:2] for line in table.lines] == [("65536", ""), ("1e+06", ""), ("65536", "tcp")]
+    assert [line.cells[:2] for line in table.lines] == [("65536", ""), ("1000000", ""), ("65536", "tcp")]
 
 
 def test_table_and_picture_have_each_congestor() -> None:

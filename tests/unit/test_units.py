@@ -176,6 +176,17 @@ def test_ratios_have_no_more_digits_than_mean_anything(ratio: float, cell: str, 
 
 
 @pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        *((0.0, "0 %"), (0.00069, "0.069 %"), (0.0024, "0.24 %"), (0.096, "9.6 %"), (0.12, "12 %")),
+        *((0.994, "99 %"), (0.999, "100 %"), (1.0, "100 %"), (1.5, "150 %")),
+    ],
+)
+def test_a_share_has_no_exponent(share: float, text: str) -> None:
+    assert units.format_share(share) == text
+
+
+@pytest.mark.parametrize(
     ("value", "text"),
     [
         (64.0, "64"),

@@ -119,6 +119,11 @@ def format_values(values: Mapping[str, float | str]) -> str:
     return " ".join(f"{key}={format_value(value)}" for key, value in values.items())
 
 
+def format_share(share: float) -> str:
+    """Write a share in per cent with two digits, or all that are before the point: `0.24 %`, `100 %`."""
+    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"  # else 100 were 1e+02
+
+
 def format_value(value: float | str) -> str:
     """Write the value of a parameter so that it is read back as it is: `1000000`, not `1e+06`."""
     return value if isinstance(value, str) else f"{value:.15g}"

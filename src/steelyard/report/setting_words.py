@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from steelyard.base.units import format_memory, format_time
+from steelyard.base.units import format_memory, format_share, format_time
 
 Words = Callable[[Any], str]
 
@@ -119,7 +119,7 @@ _SETTINGS: dict[str, tuple[str, Words]] = {
     "timer_slack_ns": ("timer slack", lambda ns: format_time(float(ns))),
     "steal_share": (
         "stolen by the hypervisor",
-        lambda share: f"{100 * share:.2g} % of the time since the start",
+        lambda share: f"{format_share(share)} of the time since the start",
     ),
     "quota_periods": ("stopped by the CPU quota", lambda pair: f"in {_of(pair)}"),
     "ptrace_scope": ("ptrace", lambda level: _PTRACE[level]),

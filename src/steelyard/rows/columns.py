@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from steelyard.base.units import format_share
 from steelyard.render.table import NOTHING, NUMBER, WORDS, Column, ColumnKind
 from steelyard.results.facets import (
     Beyond,
@@ -115,13 +116,13 @@ def _alike(row: Row) -> str:
 def _thread_scatter(row: Row) -> str:
     """`6.3 %`: the spread of the times of all threads of a rank."""
     scatter = row.get(ThreadTimes).thread_scatter
-    return NOTHING if scatter is None else f"{100 * scatter:.2g} %"
+    return NOTHING if scatter is None else format_share(scatter)
 
 
 def _of_roof(row: Row) -> str:
     """`83 %`."""
     share = row.get(Roof).of_roof
-    return NOTHING if share is None else f"{100 * share:.2g} %" if share < 1 else f"{100 * share:.0f} %"
+    return NOTHING if share is None else format_share(share)
 
 
 def _windows(row: Row) -> str:
@@ -130,7 +131,7 @@ def _windows(row: Row) -> str:
 
 
 def _rejected(row: Row) -> str:
-    return f"{100 * row.rejected / (row.count + row.rejected):.2g} %" if row.rejected else NOTHING
+    return format_share(row.rejected / (row.count + row.rejected)) if row.rejected else NOTHING
 
 
 def _cpu(row: Row) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from steelyard.base.plural import counted
-from steelyard.base.units import format_bytes
+from steelyard.base.units import format_bytes, format_share
 from steelyard.records.kinds import BANDWIDTH, COLLECTIVE, INSTRUMENT, LATENCY, PATTERN, RATE, WORK
 from steelyard.results.facets import Cores, Rate
 from steelyard.results.row import Row, half_of
@@ -202,4 +202,4 @@ def _once(row: Row) -> str:
 def _noise_words(rows: Sequence[Row]) -> str:
     """`saw up to 0.31 % of a core's time lost`."""
     share = max(core.share for row in rows for core in row.get(Cores).cores)
-    return f"saw up to {100 * share:.2g} % of a core's time lost"
+    return f"saw up to {format_share(share)} of a core's time lost"

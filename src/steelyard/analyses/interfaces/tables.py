@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.analyses.interfaces.model import InterfaceUse
-from steelyard.base.units import format_bytes, format_memory, format_rate
+from steelyard.base.units import format_bytes, format_memory, format_rate, format_share
 from steelyard.render.table import NOTHING, Line, Table, number, remark, words
 from steelyard.rows.host_words import hosts_words
 from steelyard.rows.labels import Fact, Facts, labels_of, param_facts
@@ -63,4 +63,4 @@ def _line_words(use: InterfaceUse) -> str:
     if use.mbits is None or use.of_line is None:
         return NOTHING
     line = f"{use.mbits} Mb/s" if use.mbits < 1000 else f"{use.mbits / 1000:g} Gb/s"
-    return f"{100 * use.of_line:.2g} % of {line}"
+    return f"{format_share(use.of_line)} of {line}"

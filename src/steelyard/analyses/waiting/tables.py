@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.analyses.waiting.model import Waiting
-from steelyard.base.units import format_bytes, format_time
+from steelyard.base.units import format_bytes, format_share, format_time
 from steelyard.render.table import NOTHING, Table, number, plain_lines, words
 from steelyard.rows.labels import Fact, Facts, Labels, labels_of, param_facts, where_facts
 from steelyard.rows.words import half_words
@@ -64,7 +64,7 @@ def _facts(wait: Waiting) -> Facts:
 
 
 def _percent(share: float | None) -> str:
-    return NOTHING if share is None else f"{100 * share:.2g} %" if share < 1 else f"{100 * share:.0f} %"
+    return NOTHING if share is None else format_share(share)
 
 
 def _count(count: float | None) -> str:

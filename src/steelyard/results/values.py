@@ -69,12 +69,12 @@ class Values(Struct, frozen=True):
     side by side. `came_rate` is how many come at a receiver in a second, the median over chunks; None unless
     messages are timed one by one.
 
-    `yields` counts sched_yield of all ranks over `operations` operations. `looks` are those at the machine,
-    in the order of measurement, and `cpus` the CPU of each rank then; `spun` is the record of waits for
-    windows. `counted` are the sums of the op's counts, over ranks and samples, by name,
-    `used` are the sums over chunks of what each rank used while samples were taken, by name, shape (ranks,);
-    those that each rank's system tells.
-    `later_counts` the means over the second half of the samples, of the rank that has most.
+    `operations` counts those of all samples, rejected ones and those of the lower bound, too: `yields` of
+    sched_yield, over all ranks, and `used` are of all of them. `looks` are those at the machine, in the order
+    of measurement, and `cpus` the CPU of each rank then; `spun` is the record of waits for windows. `counted`
+    are the sums of the op's counts, over ranks and samples, by name, `later_counts` the means over the second
+    half of the samples, of the rank that has most. `used` are the sums over chunks of what each rank used
+    while samples were taken, by name, shape (ranks,), where each rank's system tells.
     """
 
     ranks: int
@@ -145,7 +145,7 @@ def values_of(file: JobFile, run: PointRun) -> Values:
         finishes=None if found.finishes is None else np.median(found.finishes, axis=1) / scale,
         windows=stamps.windows,
         yields=sum(yields) if len(yields) == len(run.obs) else None,
-        operations=values.size * scale,
+        operations=_operations(run, run.point, many),
         pairs=many,
         came_rate=_came_rate(stamps),
         looks=_looks(run, tuple(many * count for count in stamps.counts), values),
@@ -156,6 +156,13 @@ def values_of(file: JobFile, run: PointRun) -> Values:
         later_counts=later_counts(run),
         used=used_in(run),
     )
+
+
+def _operations(run: PointRun, point: Point, many: int = 1) -> int:
+    """Count the operations of all samples that were taken, whatever became of them."""
+    lows = sum(len(chunk.low) for chunk in run.chunks)
+    samples = sum(chunk.count for chunk in run.chunks) - lows
+    return many * (samples * point.reps * point.parts + lows * point.low_reps)
 
 
 def _came_rate(stamps: Stamps) -> float | None:
@@ -200,7 +207,7 @@ def _taken_of_reduced(file: JobFile, run: PointRun, point: Point) -> Values:
         imbalance=None if found.imbalance is None else middle(found.imbalance),
         windows=windows,
         yields=sum(yields) if len(yields) == len(run.reduced) else None,
-        operations=found.values.size * scale,
+        operations=_operations(run, point),
         looks=_looks(run, samples.counts, found.values / scale),
         spun=Spun(*(np.array([one]) for one in (worst.rank, worst.ns, worst.lost_ns, worst.longest_ns)))
         if worst

@@ -15,7 +15,7 @@ _LEAST_NS = 20e6  # of samples in a launch: a kernel that counts in ticks says l
 
 
 class Used(Facet, frozen=True, kw_only=True):
-    """Middles over launches, of the time in which samples were taken, with what lies between them.
+    """Middles over launches, of the time in which samples were taken, rejected ones too, and between them.
 
     `cpu_share` is the CPU time of a rank over the time that passed, in the mean over ranks, `rank_cpu_shares`
     that of each; all threads count, so it may exceed 1. `system_share` is the part of it inside the kernel.

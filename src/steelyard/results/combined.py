@@ -11,6 +11,7 @@ from msgspec import Struct
 from steelyard.results.load import PointLaunch, PointLaunches
 from steelyard.results.sittings import groups_of
 from steelyard.stats import (
+    Interval,
     Mode,
     block_interval,
     find_modes,
@@ -54,6 +55,18 @@ class Combined(Struct, frozen=True):
     def over(self, inner: Sequence[Estimate]) -> Estimate:
         """Estimate over launches from each launch's own estimate, of whatever quantile."""
         return over_launches(inner, self.level, self.groups.values(), self.alike)
+
+    def span(self, values: Sequence[float]) -> Interval:
+        """Compute the median of one value of each launch with its interval; one value has none.
+
+        Where a launch does not tell, nobody knows which group is whose, and groups are left out. Raises
+        ValueError without values.
+        """
+        if len(values) == 1:
+            return Interval(float(values[0]))
+        groups = self.groups.values() if len(values) == len(self.launches) else ()
+        over = launch_interval(values, self.level, groups=groups, alike=self.alike)
+        return Interval(over.value, finite(over.low), finite(over.high))
 
 
 def combine(

@@ -39,7 +39,7 @@ class Footprint(Facet, frozen=True, kw_only=True):
         if not own:
             return None
         grown = [count["resident_grown_bytes"] for count in own]
-        low_high = difference_interval(grown) if len(grown) >= _LEAST else None
+        low_high = difference_interval(grown, combined.level) if len(grown) >= _LEAST else None
         return cls(
             **{f"process_{kind}": middle([count[f"{kind}_bytes"] for count in own]) for kind in _KINDS},
             **{

@@ -8,10 +8,8 @@ from steelyard.records.parts import Place
 from steelyard.results.combined import Combined, middle
 from steelyard.results.load import PointLaunch
 from steelyard.results.row import Facet
-from steelyard.stats import launch_interval
 
 _FIRST = "first"  # the method whose test cases have launches of their own
-_LEAST = 2  # launches of which an interval can be made
 
 
 class JobStart(Facet, frozen=True, kw_only=True):
@@ -37,15 +35,15 @@ class JobStart(Facet, frozen=True, kw_only=True):
         inits = _slowest(combined.launches, lambda place: place.init_ns)
         if point is None or point.method != _FIRST or not inits:
             return None
-        span = launch_interval(inits) if len(inits) >= _LEAST else None
+        init = combined.span(inits)
         ended = [float(one.finalize_ns) for one in combined.launches if one.finalize_ns]
         return cls(
             launcher=combined.launches[0].job.launcher,
             exec_to_main=middle(_slowest(combined.launches, lambda place: place.exec_to_main_ns)),
             main_to_init=middle(_slowest(combined.launches, before_init)),
-            init=middle(inits),
-            init_low=span.low if span else None,
-            init_high=span.high if span else None,
+            init=init.value,
+            init_low=init.low,
+            init_high=init.high,
             finalize=middle(ended),
         )
 

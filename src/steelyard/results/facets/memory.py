@@ -39,7 +39,7 @@ class Memory(Facet, frozen=True, kw_only=True):
         held, left = _each(launches, "heap_held_bytes"), _each(launches, "heap_left_bytes", _FREED)
         if not held:
             return None
-        of_held, of_left = _interval(held), _interval(left)
+        of_held, of_left = _interval(held, combined.level), _interval(left, combined.level)
         return cls(
             held_bytes=of_held[0],
             held_low=of_held[1],
@@ -59,8 +59,8 @@ def _each(launches: Sequence[PointLaunch], counter: str, objects: str = _OBJECTS
     return [count[counter] / count[objects] for count in counts if count.get(objects) and counter in count]
 
 
-def _interval(values: Sequence[float]) -> tuple[float | None, float | None, float | None]:
+def _interval(values: Sequence[float], level: float) -> tuple[float | None, float | None, float | None]:
     if len(values) < _LEAST:
         return middle(values), None, None
-    of = difference_interval(values)
+    of = difference_interval(values, level)
     return of.value, of.low, of.high

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from steelyard.results.combined import Combined, finite
+from steelyard.results.combined import Combined
 from steelyard.results.facets.samples import least_samples, tail_ends
 from steelyard.results.row import Facet
-from steelyard.stats import launch_interval, quantile
+from steelyard.stats import quantile
 from steelyard.stats.fast_stats import middle as median
 
 _FAR = 0.999
@@ -35,20 +35,15 @@ class Offered(Facet, frozen=True, kw_only=True):
         if point is None or not came:
             return None
         offered = point.method_params.get("rate")
-        groups = combined.groups.values() if len(came) == len(combined.launches) else ()
-        over = (
-            launch_interval(came, combined.level, groups=groups, alike=combined.alike)
-            if len(came) > 1
-            else None
-        )
+        over = combined.span(came)
         enough = all(launch.values.size >= least_samples(_FAR) for launch in combined.launches)
         quantiles = [quantile(launch.values, (_FAR,), launch.taken.tick)[0] for launch in combined.launches]
         low, high = tail_ends(combined, _FAR)
         return cls(
             offered_rate=float(offered) if offered is not None else None,
-            came_rate=over.value if over else came[0],
-            came_low=finite(over.low) if over else None,
-            came_high=finite(over.high) if over else None,
+            came_rate=over.value,
+            came_low=over.low,
+            came_high=over.high,
             p999=median(quantiles) if enough else None,
             p999_low=low,
             p999_high=high,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import msgspec
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from macro_rows import row
 from made_machine import weighed
 from make_records import FakePoint, Series
+from steelyard.analyses.object_memory.model import LEAST_FREED
 from steelyard.judges.accept import Topic, Weighed, accept
 from steelyard.judges.accept.criterion import Candidate, judge
 from steelyard.judges.accept.first_use import first_use
@@ -184,6 +186,22 @@ def test_what_a_library_keeps_is_judged(
     (found,) = judge((memory,), Candidate(_kept(8000.0, left, launches=launches), reference))
     assert found.verdict == verdict
     assert said in found.evidence
+
+
+def test_what_is_left_open_is_measured_again_as_it_was() -> None:
+    """The same library, ranks and size, with objects enough for a verdict."""
+    seen = _kept(8000.0, 14.0)
+    sized = msgspec.structs.replace(seen.rows[0], bytes=64, sized=True)
+    (found,) = judge((memory,), Candidate(Weighed(seen.measured, (sized,), "new")))
+    words = shlex.split(found.remedy.rpartition(": ")[2])
+    assert words[:3] == ["steelyard", "run", "mpi.memory.comm_dup"]
+    assert [words[words.index(option) + 1] for option in ("--mpi", "-n", "--bytes")] == [
+        "openmpi-4.1.4",
+        "2",
+        "64",
+    ]
+    given = dict(word.split("=") for word in words if "=" in word)
+    assert int(given["objects"]) * int(given["count"]) >= LEAST_FREED
 
 
 @pytest.mark.parametrize(

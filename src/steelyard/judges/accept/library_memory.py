@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from steelyard.analyses.object_memory.model import GIVES_BACK, LEAKS, ObjectMemory, object_memories
+from steelyard.analyses.object_memory.tables import memory_words
 from steelyard.base.plural import counted
-from steelyard.base.units import format_memory
 from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.records.command_line import command
@@ -34,17 +34,30 @@ def memory(candidate: Candidate) -> Finding | None:
         return Finding(NOT_WELL, f"{'; '.join(said[:_MOST_NAMED])}{rest}.", "", launches, brief=said[0])
     unsure = [one for one in found if one.verdict != GIVES_BACK]
     if unsure:
-        again = command("run", unsure[0].op, param=["objects=500", "count=24"], rule="fixed", launches="10")
         return Finding(
             CANNOT_TELL,
             f"What {unsure[0].op} of {unsure[0].mpi} leaves of each is not known well enough.",
-            f"Make more of them in more launches: {again}",
+            f"Make more of them in more launches: {_again(unsure[0])}",
         )
     kept = max(found, key=lambda one: one.held.value)
     return Finding(
         WELL,
         f"{counted(len(found), 'test case')} left nothing of what was freed; the most that is kept of one "
-        f"object while it is there: {_amount(kept.held.value)} ({kept.op} of {kept.mpi}).",
+        f"object while it is there: {memory_words(kept.held.value)} ({kept.op} of {kept.mpi}).",
+    )
+
+
+def _again(memory: ObjectMemory) -> str:
+    """Write the command that measures the same test case with more objects."""
+    return command(
+        "run",
+        memory.op,
+        bytes=None if memory.bytes is None else str(memory.bytes),
+        mpi=memory.mpi,
+        param=["objects=500", "count=24"],
+        rule="fixed",
+        launches="10",
+        **{"-n": str(memory.ranks)},
     )
 
 
@@ -58,7 +71,7 @@ def _more_than_reference(candidate: Candidate, memories: tuple[ObjectMemory, ...
         return []
     before = {_key(one): one for one in object_memories(candidate.reference.rows)}
     return [
-        f"{_words(one, 'takes', one.held)}, in {candidate.reference.name} {_amount(base.held.value)}"
+        f"{_words(one, 'takes', one.held)}, in {candidate.reference.name} {memory_words(base.held.value)}"
         for one in memories
         if (base := before.get(_key(one))) is not None
         and one.held.low is not None
@@ -74,10 +87,7 @@ def _key(memory: ObjectMemory) -> tuple[object, ...]:
 def _words(memory: ObjectMemory, does: str, amount: Interval) -> str:
     """`mpi.memory.comm_dup of openmpi-4.1.4 on 2 ranks leaves 1.016 KiB (1 KiB to 1.03 KiB) of each`."""
     of = {"leaves": "of each when it is freed", "takes": "for each"}[does]
-    span = f" ({_amount(amount.low)} to {_amount(amount.high)})" if amount.low is not None else ""
+    low, high = amount.low, amount.high
+    span = "" if low is None or high is None else f" ({memory_words(low)} to {memory_words(high)})"
     who = f"{memory.op} of {memory.mpi} on {counted(memory.ranks, 'rank')}"
-    return f"{who} {does} {_amount(amount.value)}{span} {of}"
-
-
-def _amount(count: float | None) -> str:
-    return format_memory(round(count or 0.0))
+    return f"{who} {does} {memory_words(amount.value)}{span} {of}"

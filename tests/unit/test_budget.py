@@ -12,17 +12,18 @@ from campaigns import run_plan
 from described import described
 from few_ops import RULES
 from steelyard.base.units import format_duration
-from steelyard.campaign.budget import LEAST_SECONDS, Budget, estimate
+from steelyard.campaign.budget import LEAST_SECONDS, Budget, estimate, spared_jobs
 from steelyard.campaign.events import BudgetSpent
 from steelyard.campaign.forecast import Forecast, forecast
 from steelyard.campaign.job import CampaignJob
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
 from steelyard.campaign.repetition import repetition_seconds
+from steelyard.campaign.run import run_campaign
 from steelyard.cli.plan import total_lines
 from steelyard.engines.description import ops_of
 from steelyard.plan.plan import Measure, Plan
 from steelyard.plan.resolve import resolve
-from steelyard.records.campaign_file import Placement, PlannedPoint
+from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint
 from steelyard.records.fields import Params
 from steelyard.system.machine import read_machine
 
@@ -100,10 +101,10 @@ def test_what_will_not_fit_is_said_before_it_begins() -> None:
         "the time budget of 5 s has room for about 5 of the 10 launches: each takes 1 s or more; "
         "what is not measured by then is left out"
     )
-    _, none = _words("5s", 200, 2)
+    size, none = _words("5s", 200, 2)
+    assert size == "200 test cases in 2 launches: 8 s or more"
     assert none == (
-        "the time budget of 5 s is less than one launch takes, 8 s or more: the first is finished, "
-        "no other begins"
+        "the time budget of 5 s is less than one launch takes: the first is finished, no other begins"
     )
 
 
@@ -227,6 +228,48 @@ def test_large_messages_take_the_time_of_their_bytes(
     least, most = seconds
     point = PlannedPoint(point=0, op=op, bytes=size, ranks=2, params=params)
     assert least <= repetition_seconds(point, described_op, 2) <= most
+
+
+@pytest.mark.parametrize(
+    ("launch", "refines", "is_spared", "words"),
+    [
+        (1, (None,), True, "is less than one launch takes: the first is finished"),
+        (1, (None, 0), True, "is less than one launch takes: the first is finished"),
+        (1, (0,), False, "has room for part of one launch"),
+        (2, (None,), False, "has room for part of one launch"),
+    ],
+)
+def test_a_budget_spares_the_first_launch_but_not_that_of_a_later_round(
+    launch: int, refines: tuple[int | None, ...], is_spared: bool, words: str
+) -> None:
+    """A later round has only sizes that results of an earlier one ask for."""
+    points = tuple(
+        PlannedPoint(point=i, op="self.empty", rule="median", refines=of) for i, of in enumerate(refines)
+    )
+    group = LaunchGroup(None, 1, 1, None, (), None, points)
+    jobs = [PlannedJob(number, f"l{number}", group, points) for number in (launch, launch + 1)]
+    assert spared_jobs(jobs) == int(is_spared)
+    plan = Plan(measure=(Measure(ops=("self.empty",)),), time_budget="1ms")
+    _, told = estimate(plan, jobs, CampaignSetup({}, _OPS, read_machine()))
+    assert words in told
+
+
+def test_the_first_launch_of_a_later_round_gets_no_more_than_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    granted = list[bool]()
+
+    def heard(job: CampaignJob) -> int:
+        granted.append(job.budget.ends)
+        return 0
+
+    monkeypatch.setattr("steelyard.campaign.run._run_job", heard)
+    plan = Plan(measure=(Measure(ops=("self.empty",)),), launches=2, time_budget="1h")
+    for refines in (None, 0):
+        points = (PlannedPoint(point=0, op="self.empty", rule="median", refines=refines),)
+        campaign = CampaignFile(points=points)
+        run_campaign(tmp_path, plan, campaign, CampaignSetup({}, _OPS, read_machine()), lambda _: None)
+    assert granted == [False, True, True, True]
 
 
 @pytest.mark.parametrize(("launches", "told"), [(1, (1, 1)), (2, (3, 2))])

@@ -86,17 +86,26 @@ def estimate(plan: Plan, jobs: Sequence[PlannedJob], setup: CampaignSetup) -> tu
     if budget is None:
         crowded = any(is_crowded(job.group, setup) for job in jobs)
         return (f"{work}: {roughly_words(sum(costs.values()), crowded=crowded)}",)
-    lines = [f"{work}: at most {format_duration(budget)}"]
+    given, cost = format_duration(budget), format_duration(max(costs.values()))
     fitting = sum(cost <= budget for cost in itertools.accumulate(costs.values()))
-    if fitting < len(costs):
-        given, cost = format_duration(budget), format_duration(max(costs.values()))
-        if fitting or jobs[0].launch > 1:
-            room = f"about {fitting} of the {len(costs)} launches" if fitting else "part of one launch"
-            left = f"has room for {room}: each takes {cost} or more; what is not measured by then is left out"
-        else:
-            left = f"is less than one launch takes, {cost} or more: the first is finished, no other begins"
-        lines.append(f"the time budget of {given} {left}")
-    return tuple(lines)
+    if fitting == len(costs):
+        return (f"{work}: at most {given}",)
+    if not fitting and spared_jobs(jobs):
+        left = "is less than one launch takes: the first is finished, no other begins"
+        return (f"{work}: {format_duration(costs[1])} or more", f"the time budget of {given} {left}")
+    room = f"about {fitting} of the {len(costs)} launches" if fitting else "part of one launch"
+    left = f"has room for {room}: each takes {cost} or more; what is not measured by then is left out"
+    return (f"{work}: at most {given}", f"the time budget of {given} {left}")
+
+
+def spared_jobs(jobs: Sequence[PlannedJob]) -> int:
+    """Count the jobs that a time budget does not end: of the first launch, without which there is no answer.
+
+    It has been where what is left was asked for by its results.
+    """
+    first = list(itertools.takewhile(lambda job: job.launch == 1, jobs))
+    is_wanted = any(point.refines is None for job in first for point in job.points)
+    return len(first) if is_wanted else 0
 
 
 def roughly_words(seconds: float, *, crowded: bool) -> str:

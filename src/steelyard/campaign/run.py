@@ -7,7 +7,6 @@ launch that hangs, and goes on with the next point: hangs, crashes and wrong ans
 
 from __future__ import annotations
 
-import itertools
 import os
 import time
 from collections import Counter
@@ -21,7 +20,7 @@ from steelyard.base.errors import MeasurementError
 from steelyard.base.files import make_folder
 from steelyard.base.plural import counted
 from steelyard.base.secret import masked_text
-from steelyard.campaign.budget import budget_of, estimate, expected_seconds
+from steelyard.campaign.budget import budget_of, estimate, expected_seconds, spared_jobs
 from steelyard.campaign.cause_of_death import (
     LaunchPhase,
     cannot_begin,
@@ -96,10 +95,10 @@ def run_campaign(
 
     A time budget is for so many `rounds` of the same size, of which this is the first. It decides how long a
     test case may take in a launch, or `seconds` do, by point: their rules decide for others. It does not end
-    the first launch of a campaign, without which there is no answer. When
-    `is_stopping` says so, the test case in progress is the last one. Launches inherit `lock`, if given. Ranks
-    that take all cores begin to measure when `is_idle` says that this process no longer works on them. Raises
-    InputError for a missing launcher, MeasurementError if the batch system ends our job.
+    the first launch of a campaign. When `is_stopping` says so, the test case in progress is the last one.
+    Launches inherit `lock`, if given. Ranks that take all cores begin to measure when `is_idle` says that
+    this process no longer works on them. Raises InputError for a missing launcher, MeasurementError if the
+    batch system ends our job.
     """
     make_folder(folder / "records")
     done = {key: end for key, end in finished(folder).items() if not (retry_failed and is_failure(end))}
@@ -116,7 +115,7 @@ def run_campaign(
     else:
         words = (f"all was measured before ({counted(len(done), 'measurement')}): nothing is measured again",)
         listener(CampaignBegins(words, 0))
-    first = sum(1 for _ in itertools.takewhile(lambda job: job.launch == 1, jobs))
+    first = spared_jobs(jobs)
     unfinished = set[int]()  # launches of which a job has left something
     for index, job in enumerate(jobs):
         if index == 0 or job.launch != jobs[index - 1].launch:

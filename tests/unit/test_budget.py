@@ -87,6 +87,7 @@ def test_ranks_and_threads_that_wait_for_cores_take_as_long_at_least() -> None:
         ("45s", 12.0, "about 12 s, at most 45 s;"),
         ("5s", 5.0, "at most 5 s;"),
         ("1.5m", 90.0, "at most 1 min 30 s;"),
+        ("5s", 8.0, "8 s or more, for the time budget does not end the first launch;"),
     ],
 )
 def test_a_limit_that_is_reached_is_no_estimate(budget: str | None, seconds: float, words: str) -> None:
@@ -123,6 +124,7 @@ def _forecast(budget: str | None, params: dict[str, float], rule: str = "median"
     [
         (None, {}, "median", 1 + 200 * 0.04),
         ("4s", {}, "median", 4),
+        ("500ms", {}, "median", 0.1 + 20 * 0.04),  # the first launch
         ("20s", {}, "median", 1 + 200 * 0.04),
         ("60s", {}, "median", 1 + 200 * 0.5 * 0.7 * 0.3),  # 0.7 of 60 s, for 200 measurements
         (None, {"most_seconds": 2.0}, "median", 1 + 200 * 0.5 * 2),

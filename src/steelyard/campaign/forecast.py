@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from steelyard.campaign.budget import budget_of, is_crowded, job_seconds
+from steelyard.campaign.budget import LEAST_SECONDS, budget_of, is_crowded, job_seconds
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, groups_of
 from steelyard.campaign.repetition import SINGLE_MESSAGES
 from steelyard.plan.plan import Plan, budget_seconds
@@ -52,7 +52,7 @@ class JobForecast(Struct, frozen=True, kw_only=True):
 
 
 class Forecast(Struct, frozen=True, kw_only=True):
-    """All jobs of a plan together; a time budget limits `seconds` and `node_hours`."""
+    """All jobs of a plan together; a time budget limits them, to the first launch at least."""
 
     name: str
     test_cases: int
@@ -71,15 +71,17 @@ def forecast(plan: Plan, points: Sequence[PlannedPoint], setup: CampaignSetup) -
     cases = plan.most_launches * len(points)
     most = budget_of(plan, cases).most_seconds(cases)
     jobs = tuple(_job(group, plan, setup, most) for group in groups_of(points))
-    seconds = sum(job.seconds for job in jobs)
+    whole = sum(job.seconds for job in jobs)
     budget = budget_seconds(plan)
-    share = 1.0 if budget is None or seconds <= budget else budget / seconds
+    first = sum(job_seconds(group, setup, LEAST_SECONDS) for group in groups_of(points))
+    seconds = whole if budget is None else min(whole, max(budget, first))
+    share = seconds / whole if whole else 1.0
     return Forecast(
         name=plan.name,
         test_cases=len(points),
         launches=plan.most_launches,
         starts=len(jobs) * plan.most_launches,
-        seconds=share * seconds,
+        seconds=seconds,
         node_hours=share * sum(job.seconds * job.hosts for job in jobs) / _SECONDS_OF_HOUR,
         bytes=sum(job.bytes for job in jobs),
         memory=max((job.memory for job in jobs), default=0),

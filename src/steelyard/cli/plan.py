@@ -99,11 +99,15 @@ def total_lines(forecast: Forecast) -> tuple[str, ...]:
 
 
 def _time(forecast: Forecast) -> str:
-    """Write `about 12 s, at most 45 s`; only the limit if it is reached."""
+    """Write `about 12 s, at most 45 s`; one of them if it is reached, or the first launch is longer."""
     about = roughly_words(forecast.seconds, crowded=any(job.crowded for job in forecast.jobs))
     if forecast.time_budget is None:
         return about
     budget = parse_seconds(forecast.time_budget)
+    if forecast.seconds > budget:
+        return (
+            f"{format_duration(forecast.seconds)} or more, for the time budget does not end the first launch"
+        )
     most = f"at most {format_duration(budget)}"
     return most if forecast.seconds >= budget else f"{about}, {most}"
 

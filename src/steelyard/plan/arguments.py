@@ -50,8 +50,9 @@ def asked_plan(
     first = what[0]
     named = Path(first) if first.endswith(".toml") else shipped_plans().get(first)
     if named is not None and not named.exists() and named.stem in shipped_plans():
-        instead = retyped(["run", named.stem])
-        raise InputError(f"there is no file {named}, but a plan of that name ships; type: {instead}")
+        raise InputError(
+            f"there is no file {named}; a plan of that name ships: write {named.stem} in its place"
+        )
     if named is None:
         ops = own_words([name for word in what for name in values_in(word, "the list")], Path())
         _check_words(ops)

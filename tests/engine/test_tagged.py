@@ -21,6 +21,7 @@ from steelyard.records.read import read_records
 from steelyard.records.schema import End, Launch, Point
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
+from steelyard.system.leftovers import Leftovers, remove_left
 from steelyard.system.process import Child, run
 
 _FIXED = "rule=fixed count=2"
@@ -245,7 +246,11 @@ def test_a_rank_that_crashes_is_told_by_its_signal(library: Library, tmp_path: P
             assert time.monotonic() < deadline
             child.pause(0.05)
         (launch,) = (record for record in records if isinstance(record, Launch))
+        leftovers = Leftovers(others=())
+        leftovers.look([place.pid for place in launch.places])
         os.kill(launch.places[1].pid, signal.SIGSEGV)
         assert child.wait(60) not in (None, 0)
         assert "rank 1: died of signal 11 in point 0" in child.err
+    remove_left(leftovers.own)
+    assert [file.path for file in leftovers.own if Path(file.path).exists()] == []
     assert {path.name for path in tmp_path.iterdir()} == {"points", "out.jsonl"}

@@ -67,9 +67,9 @@ def test_ranks_are_held_back_until_this_process_is_idle(tmp_path: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 
-def test_what_shows_results_does_without_the_whole_of_scipy() -> None:
+def test_what_shows_results_does_without_scipy() -> None:
     code = "import sys, steelyard.session.preimport as ahead, importlib\n"
-    code += "[importlib.import_module(name) for name in ahead._MODULES]\nprint('scipy.stats' in sys.modules)"
+    code += "[importlib.import_module(name) for name in ahead._MODULES]\nprint('scipy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 

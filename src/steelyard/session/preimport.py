@@ -12,13 +12,7 @@ from collections.abc import Sequence
 
 # Each takes some tens of ms; in the order of their first use.
 _MODULES = (
-    *(
-        "numpy",
-        "scipy.special",
-        "steelyard.results.rows",
-        "steelyard.diagnostics.results",
-        "steelyard.export.formats",
-    ),
+    *("numpy", "steelyard.results.rows", "steelyard.diagnostics.results", "steelyard.export.formats"),
     *("steelyard.session.results", "jinja2", "steelyard.report"),
 )
 

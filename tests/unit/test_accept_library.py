@@ -189,9 +189,9 @@ def test_what_a_library_keeps_is_judged(
 
 
 def test_what_is_left_open_is_measured_again_as_it_was() -> None:
-    """The same library, ranks and size, with objects enough for a verdict."""
+    """The same library, ranks, size and setting, with objects enough for a verdict."""
     seen = _kept(8000.0, 14.0)
-    sized = msgspec.structs.replace(seen.rows[0], bytes=64, sized=True)
+    sized = msgspec.structs.replace(seen.rows[0], bytes=64, sized=True, env={"UCX_TLS": "tcp"})
     (found,) = judge((memory,), Candidate(Weighed(seen.measured, (sized,), "new")))
     words = shlex.split(found.remedy.rpartition(": ")[2])
     assert words[:3] == ["steelyard", "run", "mpi.memory.comm_dup"]
@@ -200,6 +200,7 @@ def test_what_is_left_open_is_measured_again_as_it_was() -> None:
         "2",
         "64",
     ]
+    assert words[-2:] == ["--env", "UCX_TLS=tcp"]
     given = dict(word.split("=") for word in words if "=" in word)
     assert int(given["objects"]) * int(given["count"]) >= LEAST_FREED
 

@@ -10,6 +10,7 @@ import pytest
 from macro_rows import row
 from steelyard.analyses.object_memory.model import CANNOT_TELL, GIVES_BACK, LEAKS, object_memories
 from steelyard.analyses.object_memory.tables import object_memory_tables
+from steelyard.records.campaign_file import Placement
 from steelyard.records.job_file import PointRun
 from steelyard.records.schema import Obs
 from steelyard.render.terminal import Paper, table_text
@@ -80,6 +81,20 @@ def _counted(left: Sequence[Sequence[int]]) -> dict[str, float]:
 )
 def test_what_grows_later_on_any_rank_counts(left: Sequence[Sequence[int]], counted: float) -> None:
     assert _counted(left) == {"left": counted}
+
+
+def test_settings_and_placements_are_told_apart() -> None:
+    plain = _row((0.0, -1.0, 1.0))
+    lean = msgspec.structs.replace(plain, env={"UCX_TLS": "tcp"})
+    apart = msgspec.structs.replace(plain, placed=Placement("list", (0, 2)))
+    found = object_memories([plain, lean, apart])
+    assert [(one.env, one.placement) for one in found] == [
+        ({}, None),
+        ({"UCX_TLS": "tcp"}, None),
+        ({}, "list 0,2"),
+    ]
+    (table,) = object_memory_tables(found)
+    assert len({line.cells for line in table.lines}) == 3
 
 
 def test_the_table_fits_a_screen_and_needs_what_was_counted() -> None:

@@ -117,7 +117,7 @@ def alone(campaign: CampaignFile, point: PlannedPoint, mpi: JobMpi | None) -> st
     }
     options |= {key: value for key, normal in _DEFAULTS.items() if (value := plan.get(key, normal)) != normal}
     word = planned.word(point.op) if planned else point.op
-    return " ".join((command("run", word, **options), *_settings(point.env)))
+    return " ".join((command("run", word, **options), *settings(point.env)))
 
 
 def secrets_of(point: PlannedPoint) -> tuple[str, ...]:
@@ -168,7 +168,8 @@ def _option_words(options: Mapping[str, Given]) -> Iterator[str]:
             yield from (option, str(value))
 
 
-def _settings(env: Mapping[str, str]) -> Iterator[str]:
+def settings(env: Mapping[str, str]) -> Iterator[str]:
+    """Write variables of the environment as options of a command; a masked value is the shell's own."""
     for name, value in env.items():
         if name in _AROUND:
             yield visible(f"{_AROUND[name]} {shlex.quote(value)}")

@@ -30,6 +30,8 @@ class ObjectMemory(Struct, frozen=True, kw_only=True):
     mpi: str | None
     ranks: int
     bytes: int | None
+    placement: str | None
+    env: dict[str, str]
     params: Params
     held: Interval
     left: Interval | None
@@ -50,6 +52,8 @@ def _of(row: Row, kept: Memory) -> ObjectMemory:
         mpi=row.mpi,
         ranks=row.ranks,
         bytes=row.bytes if row.sized else None,
+        placement=row.placed.text if row.placed else None,
+        env=row.env,
         params=row.params,
         held=Interval(kept.held_bytes or 0.0, kept.held_low, kept.held_high),
         left=left,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from steelyard.analyses.object_memory.model import ObjectMemory
 from steelyard.base.units import format_bytes, format_memory
 from steelyard.render.table import NOTHING, Table, number, plain_lines, words
-from steelyard.rows.labels import Fact, Facts, labels_of, param_facts
+from steelyard.rows.labels import Fact, Facts, labels_of, param_facts, where_facts
 from steelyard.rows.words import half_words
 
 _PREFIX = "mpi.memory."
@@ -42,6 +42,7 @@ def _facts(memory: ObjectMemory) -> Facts:
     return {
         "mpi": Fact("MPI", memory.mpi or "", memory.mpi or ""),
         "ranks": Fact("ranks", ranks, f"{ranks} ranks"),
+        **where_facts(memory.placement, memory.env),
         **param_facts(memory.params),
     }
 

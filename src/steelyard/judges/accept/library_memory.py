@@ -7,7 +7,7 @@ from steelyard.analyses.object_memory.tables import memory_words
 from steelyard.base.plural import counted
 from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.judges.verdict import CANNOT_TELL
-from steelyard.records.command_line import command
+from steelyard.records.command_line import command, settings
 from steelyard.results.row import Row
 from steelyard.stats import Interval
 
@@ -49,7 +49,7 @@ def memory(candidate: Candidate) -> Finding | None:
 
 def _again(memory: ObjectMemory) -> str:
     """Write the command that measures the same test case with more objects."""
-    return command(
+    again = command(
         "run",
         memory.op,
         bytes=None if memory.bytes is None else str(memory.bytes),
@@ -59,6 +59,7 @@ def _again(memory: ObjectMemory) -> str:
         launches="10",
         **{"-n": str(memory.ranks)},
     )
+    return " ".join((again, *settings(memory.env)))
 
 
 def _counts(row: Row, memories: tuple[ObjectMemory, ...]) -> bool:
@@ -81,7 +82,8 @@ def _more_than_reference(candidate: Candidate, memories: tuple[ObjectMemory, ...
 
 
 def _key(memory: ObjectMemory) -> tuple[object, ...]:
-    return (memory.op, memory.mpi, memory.ranks, memory.bytes, tuple(sorted(memory.params.items())))
+    settings = (tuple(sorted(of.items())) for of in (memory.params, memory.env))
+    return (memory.op, memory.mpi, memory.ranks, memory.bytes, *settings)
 
 
 def _words(memory: ObjectMemory, does: str, amount: Interval) -> str:

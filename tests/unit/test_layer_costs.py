@@ -67,6 +67,7 @@ def test_only_launches_that_both_have_are_compared() -> None:
     plain, layered = _row([1000.0, 1100.0, 5000.0], LD_PRELOAD="-"), _row([1500.0, 1600.0], LD_PRELOAD=_TOOL)
     (found,) = layer_costs([plain, layered])
     assert found.launches == 2
+    assert found.without == 1050.0
     assert found.cost.value == pytest.approx(500)
 
 

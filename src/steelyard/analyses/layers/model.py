@@ -17,6 +17,7 @@ from steelyard.results.key import key_of
 from steelyard.results.row import Row
 from steelyard.rows.labels import told_params
 from steelyard.stats import Interval, difference_interval
+from steelyard.stats.fast_stats import middle
 
 # A variable of launches that puts a layer in -> its values without the layer. What a plan does not set is no
 # value: nobody knows then what the user's environment has.
@@ -84,7 +85,8 @@ def _cost(row: Row, layer: str, without: Row, among: Sequence[Row]) -> LayerCost
         {case.launch: case.median for case in of.launches if case.median is not None and case.status == "ok"}
         for of in (row, without)
     )
-    added = [mine[launch] - theirs[launch] for launch in sorted(mine.keys() & theirs.keys())]
+    shared = sorted(mine.keys() & theirs.keys())
+    added = [mine[launch] - theirs[launch] for launch in shared]
     if not added:
         return None
     span = difference_interval(added) if len(added) >= _LEAST else None
@@ -102,7 +104,7 @@ def _cost(row: Row, layer: str, without: Row, among: Sequence[Row]) -> LayerCost
         env={name: value for name, value in row.env.items() if name != layer},
         layer=layer,
         value=row.env[layer],
-        without=without.median or 0.0,
+        without=middle([theirs[launch] for launch in shared]),
         cost=cost,
         launches=len(added),
         verdict=_verdict(cost),

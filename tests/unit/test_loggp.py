@@ -10,12 +10,17 @@ from msgspec.structs import replace
 
 from further import further
 from macro_rows import SIZES, TRUE, counts, pingpongs, row
-from steelyard.analyses.loggp.model import communication_ns, log_models, rounds_of
+from steelyard.analyses.loggp.model import communication_ns, launch_medians, log_models, rounds_of
 from steelyard.analyses.loggp.tables import log_table, message_tables
 from steelyard.records.parts import Phase
 from steelyard.records.schema import Phases
 from steelyard.results.phases import RowPhases, communication_share
 from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, launch_interval, pieces_at
+
+
+def test_medians_that_a_timer_cannot_tell_from_nothing_are_no_times() -> None:
+    found = launch_medians(row("mpi.pingpong", "a", [-3.0, 0.0, 12.0]))
+    assert list(found.values()) == [12.0]
 
 
 def noisy(pieces: Sequence[Piece], seed: int, spread: float) -> list[float]:

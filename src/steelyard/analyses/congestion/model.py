@@ -14,13 +14,14 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from steelyard.analyses.loggp.model import launch_medians, span_of
 from steelyard.records.fields import Params
 from steelyard.results.facets import Tails
 from steelyard.results.facets.tails import TOLD
 from steelyard.results.key import key_of
-from steelyard.results.row import Row, has_time
+from steelyard.results.row import Row
 from steelyard.rows.labels import told_params
-from steelyard.stats import Interval, launch_interval
+from steelyard.stats import Interval
 
 TRAFFIC, NONE = "traffic", "none"
 _FREE = (f"param.{TRAFFIC}", "param.traffic_bytes", "param.traffic_window")
@@ -86,18 +87,13 @@ def _of(row: Row, base: Row, among: Sequence[Row]) -> Congestion:
 def _launches(row: Row, quantile: str) -> dict[int, float]:
     """Map launch numbers to their own values above 0."""
     if quantile == P50:
-        return {launch.launch: launch.median or 0.0 for launch in row.launches if has_time(launch)}
+        return launch_medians(row)
     return {tail.launch: tail.values[quantile] for tail in row.get(Tails).tails if tail.values.get(quantile)}
 
 
 def _ratio(loaded: dict[int, float], quiet: dict[int, float]) -> Interval | None:
     ratios = [loaded[launch] / quiet[launch] for launch in sorted(loaded.keys() & quiet.keys())]
-    if not ratios:
-        return None
-    if len(ratios) == 1:
-        return Interval(ratios[0])
-    of = launch_interval(ratios)
-    return Interval(of.value, of.low, of.high)
+    return span_of(ratios) if ratios else None
 
 
 def _verdict(impact: Interval | None) -> str:

@@ -23,7 +23,7 @@ from steelyard.records.kinds import LATENCY, MPI
 from steelyard.results.facets import Limits
 from steelyard.results.key import key_of
 from steelyard.results.phases import RowPhases
-from steelyard.results.row import Row
+from steelyard.results.row import Row, has_time
 from steelyard.results.sittings import sittings_of
 from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, launch_interval, pieces_at
 from steelyard.stats.arrays import FloatArray
@@ -95,7 +95,9 @@ def is_pingpong(row: Row) -> bool:
 def launch_medians(row: Row) -> dict[int, float]:
     """Map launch numbers to medians above 0, in ns."""
     return {
-        launch.launch: launch.median for launch in row.launches if launch.status == "ok" and launch.median
+        launch.launch: launch.median or 0.0
+        for launch in row.launches
+        if launch.status == "ok" and has_time(launch)
     }
 
 

@@ -17,20 +17,19 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from steelyard.analyses.loggp.model import launch_medians
+from steelyard.analyses.loggp.model import launch_medians, span_of
 from steelyard.records.fields import Params
 from steelyard.results.facets import Interfaces
 from steelyard.results.key import key_of
 from steelyard.results.roofs import moved_bytes
 from steelyard.results.row import Row
 from steelyard.rows.labels import told_params
-from steelyard.stats import Interval, launch_interval
+from steelyard.stats import Interval
 
 FULL = 0.95  # of the highest rate
 _OP, _HOSTS = "mpi.pattern.bisection", 2
 _BY_NUMBER = ("ranks", "hosts", "placed")  # one rank a host is a placement of its own
 _LEAST_NUMBERS = 2
-_LEAST_LAUNCHES = 2
 _BOTH_WAYS = ("exchange", "biwindow", "pingpong")  # kinds whose bytes go half each way
 
 
@@ -118,18 +117,10 @@ def _number(number: int, row: Row, mine: dict[int, float], best: dict[int, float
     return RanksAHost(
         per_host=number,
         time=Interval(row.time or 0.0, row.time_low, row.time_high),
-        rate=_span(list(mine.values()), rate),
-        relative=_span(ratios, ratios[0] if ratios else 0.0),
+        rate=span_of(list(mine.values())),
+        relative=span_of(ratios) if ratios else Interval(0.0),
         of_line=8 * one_way / (1e6 * (carrier.mbits or 1)) if carrier else None,
     )
-
-
-def _span(values: Sequence[float], otherwise: float) -> Interval:
-    """Make an interval over launches; none of fewer than two."""
-    if len(values) < _LEAST_LAUNCHES:
-        return Interval(otherwise, None, None)
-    span = launch_interval(values)
-    return Interval(span.value, span.low, span.high)
 
 
 def full_from(numbers: Sequence[tuple[int, Interval]]) -> Interval | None:

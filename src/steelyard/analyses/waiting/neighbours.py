@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from steelyard.analyses.loggp.model import launch_medians, span_of
 from steelyard.base.units import format_bytes, format_rate
 from steelyard.render.table import Table, number, plain_lines
 from steelyard.results.key import key_of
 from steelyard.results.roofs import moved_bytes
-from steelyard.results.row import Row, has_time
+from steelyard.results.row import Row
 from steelyard.rows.labels import Fact, Facts, labels_of, where_facts
 from steelyard.rows.words import ratio_span
-from steelyard.stats import Interval, launch_interval
+from steelyard.stats import Interval
 
 _OP, _WAIT, _SLEEP = "mpi.wait.stream", "wait", "sleep"
-_LEAST = 2  # launches of which an interval can be made
 
 
 class WaitingNeighbour(Struct, frozen=True, kw_only=True):
@@ -43,11 +43,8 @@ def waiting_neighbours(rows: Sequence[Row]) -> tuple[WaitingNeighbour, ...]:
 
 
 def _of(row: Row, base: Row) -> WaitingNeighbour:
-    mine, theirs = (
-        {case.launch: case.median or 0.0 for case in of.launches if has_time(case)} for of in (row, base)
-    )
+    mine, theirs = launch_medians(row), launch_medians(base)
     ratios = [mine[launch] / theirs[launch] for launch in sorted(mine.keys() & theirs.keys())]
-    over = launch_interval(ratios) if len(ratios) >= _LEAST else None
     return WaitingNeighbour(
         mpi=row.mpi,
         bytes=row.bytes,
@@ -55,9 +52,7 @@ def _of(row: Row, base: Row) -> WaitingNeighbour:
         env=row.env,
         alone=1e9 * moved_bytes(base) / (base.time or 1.0),
         beside=1e9 * moved_bytes(row) / (row.time or 1.0),
-        ratio=Interval(over.value, over.low, over.high)
-        if over
-        else Interval((row.time or 1.0) / (base.time or 1.0)),
+        ratio=span_of(ratios) if ratios else Interval((row.time or 1.0) / (base.time or 1.0)),
     )
 
 

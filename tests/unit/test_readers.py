@@ -247,6 +247,7 @@ def test_several_suites_in_one_log_are_read_whatever_stands_between_them() -> No
             _IOR.replace("2934.50    2936.12", "2934,50    2936,12"),
             "line 4 has '2934,50' where a number belongs",
         ),
+        ("# OSU MPI Latency Test v7.4\n# Size\n8\n", "no table of OSU"),  # with a number
         ("", "no table of OSU"),
     ],
 )

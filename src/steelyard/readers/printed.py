@@ -96,7 +96,7 @@ def rows_below(
             raise refused(line, f"has {size} bytes again, as line {seen[size]}: two outputs are mixed")
         if size is not None:
             seen[size] = line.number
-        yield line, size, fields[-columns + is_sized :]
+        yield line, size, fields[len(fields) - columns + is_sized :]
 
 
 def _decimals(field: str) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import typer
 from msgspec import structs
 from numpy.typing import NDArray
 
+import steelyard
 from make_records import BEGAN_NS, FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.cli.check import CheckOptions, check
@@ -170,6 +173,27 @@ def test_the_key_is_this_users_alone_and_stays(own_cache: Path) -> None:
     assert (own_cache / "key").stat().st_mode & 0o077 == 0
     (own_cache / "key" / "key").write_bytes(b"")
     assert own_key() is None
+
+
+def test_the_code_of_a_night_is_that_of_all_packages_that_make_it() -> None:
+    """What only lays out what was made is not among them."""
+    code = "import sys, steelyard.judges.history.store\n"
+    code += "print(*{name.split('.')[1] for name in sys.modules if name.startswith('steelyard.')})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {*done.stdout.split()} - {"render"} == {*digest._MAKERS}
+    assert all(next((Path(steelyard.__file__).parent / name).rglob("*.py")) for name in digest._MAKERS)
+
+
+def test_another_file_of_the_code_is_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stats = tmp_path / "stats"
+    stats.mkdir()
+    (tmp_path / "judges" / "history").mkdir(parents=True)
+    monkeypatch.setattr(digest, "__file__", str(tmp_path / "judges" / "history" / "digest.py"))
+    versions = set()
+    for text in ("one", "two", "two"):
+        (stats / "median.py").write_text(text)
+        versions.add(digest._code.__wrapped__())
+    assert len(versions) == 2
 
 
 def test_another_version_of_the_code_reads_again(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:

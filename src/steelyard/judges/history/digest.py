@@ -23,7 +23,7 @@ from steelyard.results.quantiles import quantile_name
 from steelyard.results.row import Row
 
 NAME = ".night.json"  # in the folder of a night
-_MAKERS = ("base", "records", "stats", "results", "compare", "nights")  # packages whose code makes a night
+_MAKERS = ("base", "judges", "records", "results", "rows", "stats")  # packages whose code makes a night
 _PROOF = b',"proof":"'
 
 
@@ -116,7 +116,7 @@ def _code() -> str:
     """Make a checksum of the code that makes nights: another version may make other values of the same
     records.
     """
-    home = Path(__file__).parents[1]
+    home = Path(__file__).parents[2]
     found = hashlib.sha256()
     for part in _MAKERS:
         for path in sorted((home / part).rglob("*.py")):

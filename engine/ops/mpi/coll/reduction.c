@@ -40,15 +40,25 @@ static int64_t factor(const struct reduction *r, int rank, size_t i, uint64_t ra
     return (((size_t)rank + i) % every == 0 ? 3 : 1) * (random % 2 ? -1 : 1);
 }
 
+enum { NUMBERS = 16 };
+
+/* From 1 to NUMBERS. In 16 bits it is less, so that a sum stays exact: with many ranks 1, with more than sums
+ * can have some ranks add 0, others at each element. */
+static int64_t addend(const struct reduction *r, int rank, size_t i, uint64_t random)
+{
+    const int64_t exact = r->number->exact, share = exact ? exact / r->ranks : NUMBERS;
+    if (share < 1)
+        return ((size_t)rank + i) % (size_t)r->ranks < (size_t)exact;
+    return 1 + (int64_t)(random % (uint64_t)(share < NUMBERS ? share : NUMBERS));
+}
+
 /* For `and` and `or`, each rank's number decides with a probability of 1/P, so that answers vary at any P. */
 static struct value value(const struct reduction *r, int rank, int block, size_t i)
 {
-    enum { NUMBERS = 16, BYTE_VALUES = 256 };
+    enum { BYTE_VALUES = 256 };
     const uint64_t who = (uint64_t)r->first + (uint64_t)rank * (uint64_t)r->stride;
     const uint64_t random = hash_mix((who << 48) ^ ((uint64_t)block << 32) ^ i);
-    const int64_t most =
-        r->number->exact ? r->number->exact / r->ranks : NUMBERS; /* so that a sum is exact */
-    const int64_t small = 1 + (int64_t)(random % (uint64_t)(most < 1 ? 1 : most < NUMBERS ? most : NUMBERS));
+    const int64_t small = addend(r, rank, i, random);
     const int64_t byte = (int64_t)(random >> 8) % BYTE_VALUES;
     const bool decides = (random >> 16) % (uint64_t)r->ranks == 0;
     const int64_t truth = r->number->group == LOGICAL ? 1 : small;

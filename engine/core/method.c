@@ -49,7 +49,7 @@ bool method_suits(const struct method *method, const struct op *op)
     bool flows = !method_follows(method) || method->flows[op->flow];
     return method->suits[op->class] && flows && (!method->messages || op->turn) &&
            (!method->streams || op->streams) && (!op->prepare || method->single) &&
-           method->once == (op->first != NULL);
+           (!op->lead_in || method->leads_in) && method->once == (op->first != NULL);
 }
 
 bool method_has_windows(const struct method *method)

@@ -76,6 +76,7 @@ struct method {
     bool streams;         /* they all go one way, so the op needs `streams` */
     bool single;          /* a sample can be one repetition, with something to do before it */
     bool at_root;         /* rank 0's duration stands for the op, whatever the op says */
+    bool leads_in;        /* an op's `lead_in` comes before each sample */
     bool once;            /* there is one sample in a launch, which was taken when it began (core/first.h) */
     bool lows;            /* some of its samples are of a lower bound */
     int least_ranks;      /* 0 is 1 */

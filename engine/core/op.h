@@ -132,14 +132,14 @@ struct op {
     int most_threads;         /* of a threaded op; 0: any number */
     const char *thread_level; /* of MPI, if the user sets none; NULL: what `threads` need */
     enum op_delays delays;
-    int lead_in;           /* untimed repetitions before each sample of repetitions back to back; 0: one if
-                              the sample is short */
-    bool gapless;          /* as little untimed work as possible between its samples */
-    const char *reference; /* the op that is the same without what is measured: value less its value is an
-                              overhead; NULL: there is none */
-    double least_ns;       /* so long a sample of repetitions back to back lasts at least, because of
-                              what `run` does once; 0: any */
-    bool works;            /* it gets calibrated work, env->work_per_us */
+    int lead_in;               /* untimed repetitions before each sample; only methods that have them suit.
+                                  0: one before short samples of repetitions back to back */
+    bool gapless;              /* as little untimed work as possible between its samples */
+    const char *reference;     /* the op that is the same without what is measured: value less its value is an
+                                  overhead; NULL: there is none */
+    double least_ns;           /* so long a sample of repetitions back to back lasts at least, because of
+                                  what `run` does once; 0: any */
+    bool works;                /* it gets calibrated work, env->work_per_us */
     const char *default_bytes; /* NULL: the op has no size */
     const struct param *params;
     const struct phase *phases; /* its named parts; NULL: none */

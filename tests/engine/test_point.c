@@ -9,6 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* An op whose samples need something before them is measured by no method that puts nothing there. */
+static void test_lead_in(void)
+{
+    const struct op plain = {.class = OP_P2P}, led = {.class = OP_P2P, .lead_in = 20};
+    CHECK(method_suits(&method_batch, &led) && method_default(&led) == &method_batch);
+    CHECK(method_suits(&method_barrier, &plain) && !method_suits(&method_barrier, &led));
+    for (size_t i = 0; methods[i]; ++i)
+        CHECK(!method_suits(methods[i], &led) || methods[i]->begin == method_batch.begin);
+}
+
 int main(void)
 {
     static const struct {
@@ -62,5 +72,6 @@ int main(void)
             CHECK(strcmp(ops[i].name, ops[k].name) != 0);
     }
     registry_close(&registry);
+    test_lead_in();
     return test_result();
 }

@@ -24,6 +24,7 @@ struct congestor {
     struct congestor_ask ask;
     struct traffic *traffic; /* of the layouts; NULL: of other kinds */
     char *out, *in;          /* of the others: the message, and where it comes; one buffer of a broadcast */
+    int blocks;              /* where it comes: each put of a round has bytes of its own, as MPI demands */
     int count;               /* bytes of a message, as MPI counts them */
     MPI_Win window;          /* of PUT */
 };
@@ -45,8 +46,8 @@ static int run_put(struct congestor *c)
 {
     const int to = next_of(c);
     int rc = MPI_SUCCESS;
-    for (int i = 0; i < c->ask.window && rc == MPI_SUCCESS; ++i)
-        rc = MPI_Put(c->out, c->count, MPI_BYTE, to, 0, c->count, MPI_BYTE, c->window);
+    for (int i = 0; i < c->blocks && rc == MPI_SUCCESS; ++i)
+        rc = MPI_Put(c->out, c->count, MPI_BYTE, to, (MPI_Aint)i * c->count, c->count, MPI_BYTE, c->window);
     rc = rc == MPI_SUCCESS ? MPI_Win_flush(to, c->window) : rc;
     return team_mpi_err(rc, "MPI_Put or MPI_Win_flush");
 }
@@ -86,13 +87,14 @@ static int open_layout(struct congestor *c)
 static int open_buffers(struct congestor *c)
 {
     int err = num_to_int(c->ask.bytes, &c->count);
-    err = err ? err : buffers_take(c->ask.store, 1, c->ask.bytes, (void **)&c->in);
+    c->blocks = c->ask.kind == PUT ? c->ask.window : 1;
+    err = err ? err : buffers_take(c->ask.store, (size_t)c->blocks, c->ask.bytes, (void **)&c->in);
     return err || c->ask.kind != PUT ? err : buffers_take(c->ask.store, 1, c->ask.bytes, (void **)&c->out);
 }
 
 static int open_window(struct congestor *c)
 {
-    int rc = MPI_Win_create(c->in, (MPI_Aint)c->ask.bytes, 1, MPI_INFO_NULL, c->ask.comm, &c->window);
+    int rc = MPI_Win_create(c->in, (MPI_Aint)c->blocks * c->count, 1, MPI_INFO_NULL, c->ask.comm, &c->window);
     rc = rc == MPI_SUCCESS ? MPI_Win_lock_all(MPI_MODE_NOCHECK, c->window) : rc;
     return team_mpi_err(rc, "MPI_Win_create or MPI_Win_lock_all");
 }
@@ -144,7 +146,7 @@ int congestor_fill(struct congestor *c)
         traffic_fill(c->traffic);
         return 0;
     }
-    data_poison(c->in, c->ask.bytes);
+    data_poison(c->in, (size_t)c->blocks * c->ask.bytes);
     if (c->ask.kind == PUT)
         data_fill(c->out, c->ask.bytes, c->ask.rank, next_of(c));
     else if (c->ask.rank == 0)
@@ -158,7 +160,10 @@ int congestor_check(struct congestor *c, bool planted)
         return traffic_check(c->traffic, planted);
     const bool is_put = c->ask.kind == PUT;
     const int before = (c->ask.rank + c->ask.size - 1) % c->ask.size;
-    const int err = is_put ? meet(c) : 0;
-    data_arrived(c->in, c->ask.bytes, planted);
-    return err ? err : data_check(c->in, c->ask.bytes, is_put ? before : 0, is_put ? c->ask.rank : 0, 0);
+    int err = is_put ? meet(c) : 0;
+    data_arrived(c->in, (size_t)c->blocks * c->ask.bytes, planted);
+    for (int i = 0; i < c->blocks && !err; ++i)
+        err = data_check(c->in + (size_t)i * c->ask.bytes, c->ask.bytes, is_put ? before : 0,
+                         is_put ? c->ask.rank : 0, i);
+    return err;
 }

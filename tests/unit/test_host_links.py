@@ -60,6 +60,14 @@ def test_a_link_is_full_from_the_number_at_which_its_rate_stops_growing() -> Non
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_settings_have_links_of_their_own() -> None:
+    links = host_links([pairs(k, k * 25e6, env={"UCX_TLS": tls}) for tls in ("tcp", "rc") for k in (1, 2)])
+    assert [link.env["UCX_TLS"] for link in links] == ["tcp", "rc"]
+    (table,) = ranks_a_host_tables(links)
+    assert table.columns[0].name == "UCX_TLS"
+    assert [line.cells[0] for line in table.lines] == ["tcp", "tcp", "rc", "rc"]
+
+
 def test_nobody_can_tell_while_the_rate_still_grows() -> None:
     link = only([pairs(k, k * 25e6) for k in (1, 2, 4)])
     assert link.full is None

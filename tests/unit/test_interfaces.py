@@ -93,6 +93,16 @@ def test_the_share_of_the_line_is_that_of_the_busier_host() -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_settings_that_choose_an_interface_are_told_apart() -> None:
+    rows = [
+        replace(between(moved("h1", name, MIB)), env={"UCX_NET_DEVICES": name}) for name in ("eth0", "eth1")
+    ]
+    found = interface_uses(rows)
+    assert [(use.name, use.env["UCX_NET_DEVICES"]) for use in found] == [("eth0", "eth0"), ("eth1", "eth1")]
+    (table,) = interface_tables(found)
+    assert table.columns[0].name == "UCX_NET_DEVICES"
+
+
 ETH0, ETH1 = moved("h3", "eth0", 1000), moved("h3", "eth1", MIB)
 
 

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from made_plans import made_plan
+from steelyard.engines.build import engine_folder
 from steelyard.export.formats import results_document
 from steelyard.export.schemas import SCHEMAS
 from steelyard.session.results import read_results
@@ -24,6 +25,11 @@ def _shipped(name: str) -> Any:
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_what_is_shipped_is_what_the_types_say(name: str) -> None:
     assert _shipped(name) == json.loads(json.dumps(SCHEMAS[name]())), "run docs/generate.py"
+
+
+def test_the_page_of_results_lists_each_key_of_the_document() -> None:
+    page = (engine_folder().parent / "docs" / "reference" / "results.md").read_text(encoding="utf-8")
+    assert [key for key in SCHEMAS["results"]()["required"] if f'"{key}": ' not in page] == []
 
 
 def test_no_other_file_is_shipped() -> None:

@@ -39,6 +39,8 @@ class InterfaceUse(Struct, frozen=True, kw_only=True):
     mpi: str | None
     bytes: int
     ranks: int
+    placement: str | None
+    env: dict[str, str]
     params: Params
     kind: str
     name: str
@@ -73,6 +75,8 @@ def _uses(row: Row, among: Sequence[Row]) -> Iterator[InterfaceUse]:
             mpi=row.mpi,
             bytes=row.bytes,
             ranks=row.ranks,
+            placement=row.placed.text if row.placed else None,
+            env=row.env,
             params=told_params(row, among),
             kind=kind,
             name=name,

@@ -8,7 +8,7 @@ from steelyard.analyses.interfaces.model import InterfaceUse
 from steelyard.base.units import format_bytes, format_memory, format_rate, format_share
 from steelyard.render.table import NOTHING, Line, Table, number, remark, words
 from steelyard.rows.host_words import hosts_words
-from steelyard.rows.labels import Fact, Facts, labels_of, param_facts
+from steelyard.rows.labels import Fact, Facts, labels_of, param_facts, where_facts
 
 _EXPLAINED = (
     "what the network interface of a host moved in the busier direction in a launch, by its counters; rate: "
@@ -43,6 +43,7 @@ def _facts(use: InterfaceUse) -> Facts:
         "mpi": Fact("MPI", use.mpi or "", use.mpi or ""),
         "bytes": Fact("bytes", size, size),
         "ranks": Fact("ranks", str(use.ranks), f"{use.ranks} ranks"),
+        **where_facts(use.placement, use.env),
         **param_facts(use.params, is_usual=True),
     }
 

@@ -57,6 +57,7 @@ class HostLink(Struct, frozen=True, kw_only=True):
     mpi: str | None
     bytes: int
     method: str
+    env: dict[str, str]
     params: Params
     numbers: tuple[RanksAHost, ...]
     full: Interval | None
@@ -97,6 +98,7 @@ def _link(curve: dict[int, Row], among: Sequence[Row]) -> HostLink:
         mpi=first.mpi,
         bytes=first.bytes,
         method=first.method,
+        env=first.env,
         params=told_params(first, among),
         numbers=numbers,
         full=full_from([(ranks.per_host, ranks.relative) for ranks in numbers]),

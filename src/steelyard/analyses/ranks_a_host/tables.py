@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from steelyard.analyses.ranks_a_host.model import HostLink, RanksAHost
 from steelyard.base.units import format_bytes, format_rate, format_time
 from steelyard.render.table import NOTHING, Line, Table, number, remark
-from steelyard.rows.labels import labels_of, method_facts
+from steelyard.rows.labels import labels_of, method_facts, set_facts
 from steelyard.rows.words import half_words
 
 _EXPLAINED = (
@@ -24,7 +24,9 @@ def ranks_a_host_tables(links: Sequence[HostLink]) -> tuple[Table, ...]:
     """A line for each number of ranks a host; none without any."""
     if not links:
         return ()
-    labels = labels_of([method_facts(link.mpi, link.method, link.params) for link in links])
+    labels = labels_of(
+        [{**method_facts(link.mpi, link.method, link.params), **set_facts("env", link.env)} for link in links]
+    )
     lines = [
         Line((*labels.cells(i), format_bytes(link.bytes), *cells))
         for i, link in enumerate(links)

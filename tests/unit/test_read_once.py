@@ -107,9 +107,14 @@ def test_what_has_changed_is_read_anew(folder: Path, change: object, monkeypatch
     assert reads_anew(folder, monkeypatch)
 
 
-def test_another_program_reads_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_program_reads_anew(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "program" / "stats" / "median.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("one")
+    monkeypatch.setattr(module, "__file__", str(tmp_path / "program" / "session" / "read_once.py"))
     read_once(folder)
-    monkeypatch.setattr(module, "__version__", "another")
+    assert not reads_anew(folder, monkeypatch)
+    source.write_text("another")
     assert reads_anew(folder, monkeypatch)
 
 

@@ -16,11 +16,11 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
-from steelyard import __version__
 from steelyard.analyses.analysis import Made
 from steelyard.analyses.overview import ReadFolder, read_rows
 from steelyard.base.errors import InputError
@@ -35,10 +35,17 @@ _SETTLED_NS = 2_000_000_000  # since the last change of a file: longer than a ti
 _MOST_BYTES = 32 << 20  # of records: what is larger would fill the cache
 _MOST_KEPT = 16  # folders: the oldest go
 _DIGEST_BYTES = hashlib.sha256().digest_size
-_ERRORS = (InputError, OSError, ValueError, pickle.PickleError, EOFError, AttributeError, ImportError)
+_ERRORS = (InputError, OSError)  # none of pickle: what has the right digest was written by this program
 
 FileStamp = tuple[str, int, int, int, int]
-FolderStamps = tuple[object, ...]
+
+
+class FolderState(NamedTuple):
+    """What decides whether what is kept holds: versions, this program's modules, and the files read."""
+
+    versions: tuple[str, ...]
+    program: tuple[FileStamp, ...]
+    files: tuple[FileStamp, ...]
 
 
 def read_once(folder: Path, name: str = "") -> ReadFolder:
@@ -55,11 +62,10 @@ def read_once(folder: Path, name: str = "") -> ReadFolder:
     return read
 
 
-def _state_of(folder: Path) -> FolderStamps:
-    """List the name, size and times of each file that is read, and of each module of this program."""
+def _state_of(folder: Path) -> FolderState:
     files = [folder / "campaign.json", *sorted((folder / "records").glob("*.jsonl"))]
-    versions = (sys.version, np.__version__, msgspec.__version__, __version__)
-    return (versions, tuple(_program()), tuple(_stamp(str(file)) for file in files))
+    versions = (sys.version, np.__version__, msgspec.__version__)
+    return FolderState(versions, tuple(_program()), tuple(_stamp(str(file)) for file in files))
 
 
 def _program() -> Iterator[FileStamp]:
@@ -78,13 +84,11 @@ def _stamp(file: str) -> FileStamp:
     return file, found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
 
 
-def _is_settled(state: FolderStamps) -> bool:
-    """Are all files old enough that a further change shows, and few enough to be kept?"""
-    *_, files = state
-    assert isinstance(files, tuple)
-    newest = max(max(changed, moved) for *_, changed, moved in files)
+def _is_settled(state: FolderState) -> bool:
+    """Are all files old enough that a further change shows, and small enough to be kept?"""
+    newest = max(max(changed, moved) for *_, changed, moved in state.files)
     is_old = newest < time.time_ns() - _SETTLED_NS
-    return bool(is_old and sum(size for _, size, *_ in files) < _MOST_BYTES)
+    return is_old and sum(size for _, size, *_ in state.files) < _MOST_BYTES
 
 
 def _name_of(folder: Path) -> str:
@@ -92,7 +96,7 @@ def _name_of(folder: Path) -> str:
     return hashlib.sha256(where.encode(errors="surrogateescape")).hexdigest()
 
 
-def _kept(folder: Path, state: FolderStamps) -> tuple[Measured, tuple[Row, ...]]:
+def _kept(folder: Path, state: FolderState) -> tuple[Measured, tuple[Row, ...]]:
     """Get what is kept of a folder in this state. Raises one of `_ERRORS` if there is nothing whole."""
     cache = kept_folder("read")
     if cache is None or not is_private_file(cache / _name_of(folder)):
@@ -106,7 +110,7 @@ def _kept(folder: Path, state: FolderStamps) -> tuple[Measured, tuple[Row, ...]]
     return found
 
 
-def _keep(folder: Path, state: FolderStamps, read: ReadFolder) -> None:
+def _keep(folder: Path, state: FolderState, read: ReadFolder) -> None:
     cache = cache_folder("read")
     data = pickle.dumps((read.measured, read.rows), protocol=pickle.HIGHEST_PROTOCOL)
     file = cache / _name_of(folder)
@@ -117,7 +121,7 @@ def _keep(folder: Path, state: FolderStamps, read: ReadFolder) -> None:
         old.unlink(missing_ok=True)
 
 
-def _digest_of(state: FolderStamps, data: bytes | memoryview) -> bytes:
+def _digest_of(state: FolderState, data: bytes | memoryview) -> bytes:
     digest = hashlib.sha256(repr(state).encode())
     digest.update(data)
     return digest.digest()

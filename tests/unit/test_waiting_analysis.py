@@ -114,6 +114,19 @@ def test_what_a_rank_used_is_of_the_messages_of_its_own_pair(tmp_path: Path) -> 
     assert (found.rank_switches, found.switches) == ((0.0, 1.0, 0.0, 1.0), 0.5)
 
 
+def test_a_launch_that_does_not_tell_its_time_in_the_kernel_counts_for_no_cpu_time(tmp_path: Path) -> None:
+    cells = load(write_folder(tmp_path / "x", [FakePoint("mpi.bcast", steady(900.0))], launches=2)).points[0]
+    count = cells.cells[0].taken.operations
+    told = {name: np.array([each * count] * 2) for name, each in (("user_ns", 6), ("system_ns", 2))}
+    both = [
+        msgspec.structs.replace(cell, taken=msgspec.structs.replace(cell.taken, used=used))
+        for cell, used in zip(cells.cells, (told, {"user_ns": told["user_ns"]}), strict=True)
+    ]
+    found = Used.of(combine(both, 0.95))
+    assert found is not None
+    assert (found.cpu_ns, found.cpu_share) == (8.0, None)
+
+
 def _stream(wait: str, times: Sequence[float]) -> Row:
     return row(
         "mpi.wait.stream",

@@ -46,18 +46,16 @@ class Used(Facet, frozen=True, kw_only=True):
         launches = [launch for launch in combined.launches if launch.taken.used and launch.taken.operations]
         if not launches:
             return None
+        timed = [launch for launch in launches if launch.taken.used.keys() >= {*_CPU}]
+        cpu = [np.sum([launch.taken.used[name] for name in _CPU], axis=0) for launch in timed]
         shares = [
-            sum(launch.taken.used[name] for name in _CPU) / launch.taken.used["took_ns"]
-            for launch in launches
-            if launch.taken.used.keys() >= {"took_ns", *_CPU}
-            and launch.taken.used["took_ns"].min() > _LEAST_NS
+            own / launch.taken.used["took_ns"]
+            for launch, own in zip(timed, cpu, strict=True)
+            if "took_ns" in launch.taken.used and launch.taken.used["took_ns"].min() > _LEAST_NS
         ]
         system = [
-            float(
-                launch.taken.used["system_ns"].sum() / max(1, sum(launch.taken.used[n].sum() for n in _CPU))
-            )
-            for launch in launches
-            if launch.taken.used.keys() >= {*_CPU}
+            float(launch.taken.used["system_ns"].sum() / max(1, own.sum()))
+            for launch, own in zip(timed, cpu, strict=True)
         ]
         slept = [
             launch.taken.used["voluntary"] / _operations(launch)
@@ -70,7 +68,7 @@ class Used(Facet, frozen=True, kw_only=True):
             rank_cpu_shares=tuple(np.median(shares, axis=0).tolist()) if shares else (),
             system_share=middle(system) if shares else None,
             cpu_ns=middle(
-                [user + kernel for user, kernel in zip(*(_each(launches, n) for n in _CPU), strict=True)]
+                [float(own.mean()) / _operations(launch) for launch, own in zip(timed, cpu, strict=True)]
             ),
             switches=middle(_each(launches, "voluntary")),
             rank_switches=tuple(np.median(slept, axis=0).tolist()) if slept else (),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from advice import FOLDER, Advice, types
 from drawn_hosts import drawn_rounds
 from make_records import FakePoint, steady, write_folder
+from steelyard.engines.mpi import find_mpis
 
 _COUNTS = (
     "objects",
@@ -20,13 +22,21 @@ _COUNTS = (
 )
 
 
+def _an_mpi() -> str:
+    """One of this machine: the commands name it."""
+    found = find_mpis()
+    if not found:
+        pytest.skip("no MPI was found")
+    return found[0].name
+
+
 @types("analyses/hosts/in_full.py: measured_in_full")
 def test_a_slow_host_of_many_is_measured_with_each_of_a_few(
     advice: Advice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In an allocation of these hosts, as PBS tells it."""
     hosts = [f"node{number}" for number in range(40)]
-    points = drawn_rounds(40, 17)
+    points = [replace(point, mpi=_an_mpi()) for point in drawn_rounds(40, 17)]
     write_folder(tmp_path / FOLDER, points, launches=6, hosts=hosts.__getitem__, cpus=lambda rank: "0")
     nodes = tmp_path / "nodes"
     nodes.write_text("\n".join(hosts))
@@ -39,12 +49,12 @@ def test_a_slow_host_of_many_is_measured_with_each_of_a_few(
     assert "7 test cases in 10 launches" in planned.out  # each of eight hosts with each other one
 
 
-@types("judges/accept/library_memory.py: memory")
+@types("judges/accept/library_memory.py: _again")
 def test_what_a_library_leaves_is_measured_well_enough(advice: Advice, tmp_path: Path) -> None:
-    point = FakePoint("mpi.memory.comm_dup", steady(9e5, count=8), counts=_COUNTS)
+    point = FakePoint("mpi.memory.comm_dup", steady(9e5, count=8), bytes=0, mpi=_an_mpi(), counts=_COUNTS)
     write_folder(tmp_path / FOLDER, [point], launches=1)
     said = advice.steelyard("accept", FOLDER)
     assert "leaves of each is not known well enough" in " ".join(said.out.replace("#", " ").split())
-    planned = advice.type("judges/accept/library_memory.py: memory", said, more="--dry-run")
+    planned = advice.type("judges/accept/library_memory.py: _again", said, more="--dry-run")
     assert planned.code == 0, planned.err
     assert "1 test case in 10 launches" in planned.out

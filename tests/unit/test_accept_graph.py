@@ -10,6 +10,7 @@ import pytest
 from drawn_hosts import DRAWN, drawn_rounds
 from further import further
 from loaded import load_benchmark
+from macro_rows import row
 from made_machine import weighed
 from placed import tables_text
 from steelyard.analyses.hosts.in_full import measured_in_full
@@ -45,7 +46,7 @@ def test_a_slow_host_of_many_is_named_by_the_verdict_and_the_table(
     assert hosts.verdict == "not well"
     assert hosts.evidence.startswith(f"Host node{slow} is ")
     command = hosts.remedy.partition(": ")[2].partition(";")[0]
-    assert command == measured_in_full([f"node{slow}"], matrix.hosts, 8)
+    assert command == measured_in_full([f"node{slow}"], matrix.hosts, matrix.row)
     assert command in " ".join(tables_text(tmp_path / "out").split())
 
 
@@ -65,7 +66,11 @@ def test_a_slow_link_that_was_drawn_is_named_and_no_host(tmp_path: Path) -> None
 
 def test_the_command_has_the_slow_ones_and_others_of_all() -> None:
     hosts = tuple(f"n{number}" for number in range(1000))
-    words = shlex.split(measured_in_full(["n7", "n900"], hosts, 65536))
+    met = {"round": 3.0, "kind": "sendrecv", "window": 64.0}
+    one = row(
+        "mpi.pattern.round_robin", "openmpi-4.1.4", [1e4], bytes=65536, params=met, asked=("round", "kind")
+    )
+    words = shlex.split(measured_in_full(["n7", "n900"], hosts, one))
     placement = words[words.index("--placement") + 1]
     names = placement.split(",")
     assert names[:2] == ["n7", "n900"]
@@ -73,11 +78,18 @@ def test_the_command_has_the_slow_ones_and_others_of_all() -> None:
     assert max(int(name[1:]) for name in names[2:]) > 500
     assert is_of_hosts(placement, [AllocatedHost(name) for name in names])
     assert words[words.index("--bytes") + 1] == "65536"
+    assert words[words.index("--mpi") + 1] == "openmpi-4.1.4"
+    assert [word for word in words if "=" in word] == ["round=*", "kind=sendrecv"]
 
 
 @pytest.mark.parametrize(("slow", "count"), [((), 1000), (("n1",), 8), (("n1", "n2", "n3"), 12)])
 def test_all_of_few_hosts_are_measured_anyway(slow: tuple[str, ...], count: int) -> None:
-    assert measured_in_full(slow, [f"n{number}" for number in range(count)], 8) == ""
+    assert (
+        measured_in_full(
+            slow, [f"n{number}" for number in range(count)], row("mpi.pattern.round_robin", "a", [1e4])
+        )
+        == ""
+    )
 
 
 @pytest.mark.parametrize(("hosts", "machines"), [(64, 3), further(1000, 2)])

@@ -36,7 +36,7 @@ def host_tables(matrices: Sequence[HostMatrix]) -> Iterator[Table]:
         said += [fact.said for name, fact in told.items() if not fact.is_usual and "round" not in name]
         times, notes = matrix.times, () if matrix.can_tell else (_NOTE,)
         slow = [time.host for time in times if time.is_slower]
-        if matrix.is_drawn and (again := measured_in_full(slow, matrix.hosts, row.bytes)):
+        if matrix.is_drawn and (again := measured_in_full(slow, matrix.hosts, row)):
             notes = (*notes, f"To measure each slow one with each of a few others: {again}")
         if len(times) > _MOST_LINES:
             by_ratio = sorted(times, key=lambda one: (not one.is_slower, -one.ratio))

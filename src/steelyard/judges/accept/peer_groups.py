@@ -49,14 +49,14 @@ class PeerGroup:
     """Places that should be alike in a test: `what` was measured, the `kind` of place, and the times.
 
     `table`: logarithms of times in ns, shape (launches, places), of the launches that have all places.
-    `partly`: the bytes of a message where each host met only some of the others.
+    `partly`: one of the rows, where each host met only some of the others.
     """
 
     what: str
     kind: str
     names: tuple[str, ...]
     table: FloatArray
-    partly: int | None = None
+    partly: Row | None = None
 
     @property
     def can_tell(self) -> bool:
@@ -280,7 +280,7 @@ def _of_host_messages(rows: Sequence[Row]) -> Iterator[PeerGroup]:
         if table.by_launch.size:
             what, partly = (
                 row_name(replace(table.row, placed=None)),
-                table.row.bytes if table.is_drawn else None,
+                table.row if table.is_drawn else None,
             )
             yield PeerGroup(what, HOST, table.hosts, table.by_launch, partly)
 

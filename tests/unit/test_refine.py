@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import numpy as np
@@ -111,6 +112,23 @@ def test_rounds_add_points_until_the_byte_is_known(tmp_path: Path, monkeypatch: 
     assert {4032, 4033} <= {point.bytes for point in kept.points}
     assert len({point.point for point in kept.points}) == len(kept.points)
     assert {point.refines for point in kept.points[len(POINTS) :]} == {0}
+
+
+def test_a_round_may_begin_in_the_last_moment_of_the_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 90 s, 20 ms are left."""
+    now = iter((0.0, 89.98, 90.01))
+    monkeypatch.setattr(refine, "time", SimpleNamespace(monotonic=lambda: next(now)))
+    monkeypatch.setattr(refine, "_wanted", lambda _: ((0, 3),))
+    plan = msgspec.structs.replace(PLAN, time_budget="90s")
+    folder = tmp_path / "x"
+    campaign = open_folder(folder, plan, POINTS, read_machine())
+    measured: list[str | None] = []
+    refine.measure_rounds(
+        folder, plan, campaign, lambda one, *_: measured.append(one.time_budget), lambda _: None
+    )
+    assert measured == ["90s", "0.1s"]
 
 
 def test_without_refine_or_time_there_is_one_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,6 +41,7 @@ MOST_SECONDS = (
 USUAL_LAUNCHES = 10
 MOST_PRECISE = 200  # launches with a precision, if no other number is given: narrower by 5 than ten
 _MOST_QUOTED = 100  # letters of a key, in a sentence
+_LEAST_LEFT = 0.1  # s, of a time budget that is written with one decimal
 
 Value = float | str  # of a parameter
 
@@ -257,6 +258,11 @@ def nearest(word: str, known: Iterable[str]) -> str:
     parts = sorted((name for name in names if f".{word}." in f".{name}."), key=len)  # whole parts of a name
     near = parts or difflib.get_close_matches(word, names, n=1, cutoff=0.5)
     return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def budget_left(seconds: float | None) -> str | None:
+    """Write what is left of a time budget, for the plan of a further round: above 0, as it must be."""
+    return None if seconds is None else f"{max(seconds, _LEAST_LEFT):.1f}s"
 
 
 def budget_seconds(plan: Plan) -> float | None:

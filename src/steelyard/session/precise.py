@@ -12,7 +12,7 @@ import msgspec
 from steelyard.base.plural import counted
 from steelyard.base.units import parse_percent
 from steelyard.campaign.folder import add_look, last_launch
-from steelyard.plan.plan import Plan, budget_seconds
+from steelyard.plan.plan import Plan, budget_left, budget_seconds
 from steelyard.records.campaign_file import CampaignFile
 
 if TYPE_CHECKING:
@@ -47,9 +47,7 @@ def measure_precisely(
         left = None if budget is None else budget - (time.monotonic() - began)
         if left is not None and left <= 0:
             return
-        now = msgspec.structs.replace(
-            plan, launches=look, time_budget=None if left is None else f"{max(left, 0.1):.1f}s"
-        )
+        now = msgspec.structs.replace(plan, launches=look, time_budget=budget_left(left))
         measure(now, part, 1, seconds)
         if look == plan.most_launches:
             return

@@ -12,7 +12,7 @@ import msgspec
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes
 from steelyard.campaign.folder import add_sizes
-from steelyard.plan.plan import Plan, budget_seconds
+from steelyard.plan.plan import Plan, budget_left, budget_seconds
 from steelyard.records.campaign_file import CampaignFile
 from steelyard.records.command_line import resumed
 
@@ -55,7 +55,7 @@ def measure_rounds(
         sizes = sorted({size for _, size in wanted})
         named = ", ".join(map(format_bytes, sizes[:_MOST_NAMED])) + (", ..." if sizes[_MOST_NAMED:] else "")
         tell(f"refining: {counted(len(wanted), 'more test case')}, of {named}")
-        later = plan if left is None else msgspec.structs.replace(plan, time_budget=f"{left:.1f}s")
+        later = msgspec.structs.replace(plan, time_budget=budget_left(left))
         measure(later, campaign, max(1, _USUAL_ROUNDS - number), None)
 
 

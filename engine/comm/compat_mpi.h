@@ -57,15 +57,13 @@ static inline int *unweighted(void)
 #define MPI_Request_get_status_all(...) MPI_ERR_OTHER
 #endif
 
-/* Numbers of 16 bits are extensions of MPICH: IEEE's half, and the upper half of a float. */
-#ifdef MPIX_C_FLOAT16
-#define COMPAT_FLOAT16 MPIX_C_FLOAT16
-#else
-#define COMPAT_FLOAT16 MPI_DATATYPE_NULL
-#endif
+/* Numbers of 16 bits are extensions of MPICH: IEEE's half, and the upper half of a float. MPICH 4.0 declares
+ * the first alone, and ends a job that sends it. */
 #ifdef MPIX_BFLOAT16
+#define COMPAT_FLOAT16 MPIX_C_FLOAT16
 #define COMPAT_BFLOAT16 MPIX_BFLOAT16
 #else
+#define COMPAT_FLOAT16 MPI_DATATYPE_NULL
 #define COMPAT_BFLOAT16 MPI_DATATYPE_NULL
 #endif
 

@@ -135,9 +135,10 @@ int reduction_open(struct reduction *r, int op, int type)
     *r = (struct reduction){.op = ops[op], .which = op, .number = number, .ranks = 1, .stride = 1};
     r->type = reduction_type(word, &r->size);
     if (r->type == MPI_DATATYPE_NULL)
-        return err_say(ERR_UNSUPPORTED,
-                       "this MPI has no numbers of type=%s; an engine built with MPICH 4.2 or later has",
-                       word);
+        return err_say(
+            ERR_UNSUPPORTED,
+            "this MPI has no numbers of type=%s; MPICH 4.2 and later have, but not through the standard ABI",
+            word);
     if (op == USER && MPI_Op_create(number->compose, 0, &r->op) != MPI_SUCCESS)
         return err_say(ERR_MPI, "MPI_Op_create failed");
     return 0;

@@ -70,11 +70,13 @@ def forecast(plan: Plan, points: Sequence[PlannedPoint], setup: CampaignSetup) -
     """Estimate the size of these points of a plan. Raises InputError for an invalid time budget."""
     cases = plan.most_launches * len(points)
     most = budget_of(plan, cases).most_seconds(cases)
-    jobs = tuple(_job(group, plan, setup, most) for group in groups_of(points))
-    whole = sum(job.seconds for job in jobs)
+    groups = groups_of(points)
+    jobs = tuple(_job(group, plan, setup, most) for group in groups)
+    whole = seconds = sum(job.seconds for job in jobs)
     budget = budget_seconds(plan)
-    first = sum(job_seconds(group, setup, LEAST_SECONDS) for group in groups_of(points))
-    seconds = whole if budget is None else min(whole, max(budget, first))
+    if budget is not None:
+        first_launch = sum(job_seconds(group, setup, LEAST_SECONDS) for group in groups)
+        seconds = min(whole, max(budget, first_launch))
     share = seconds / whole if whole else 1.0
     return Forecast(
         name=plan.name,

@@ -42,12 +42,14 @@ def compare_sittings(
     """
     if first.shape[1] != second.shape[1]:
         raise ValueError("both sittings need the same columns")
-    own, other = (np.asarray(one) for one in sittings or ([0] * len(first), [0] * len(second)))
+    first_sittings, second_sittings = (
+        np.asarray(numbers) for numbers in sittings or ([0] * len(first), [0] * len(second))
+    )
     columns = [
-        _column(_Folder.of(a, own), _Folder.of(b, other), level, first.shape[1])
+        _column(_Folder.of(a, first_sittings), _Folder.of(b, second_sittings), level, first.shape[1])
         for a, b in zip(first.T, second.T, strict=True)
     ]
-    estimate, low, high, p, launches, error = (np.array(one) for one in zip(*columns, strict=True))
+    estimate, low, high, p, launches, error = (np.array(values) for values in zip(*columns, strict=True))
     return Swapped(estimate, low, high, p, launches, low, high, error)
 
 

@@ -47,15 +47,15 @@ class Used(Facet, frozen=True, kw_only=True):
         if not launches:
             return None
         timed = [launch for launch in launches if launch.taken.used.keys() >= {*_CPU}]
-        cpu = [np.sum([launch.taken.used[name] for name in _CPU], axis=0) for launch in timed]
+        cpu_times = [np.sum([launch.taken.used[name] for name in _CPU], axis=0) for launch in timed]
         shares = [
-            own / launch.taken.used["took_ns"]
-            for launch, own in zip(timed, cpu, strict=True)
+            cpu_ns / launch.taken.used["took_ns"]
+            for launch, cpu_ns in zip(timed, cpu_times, strict=True)
             if "took_ns" in launch.taken.used and launch.taken.used["took_ns"].min() > _LEAST_NS
         ]
         system = [
-            float(launch.taken.used["system_ns"].sum() / max(1, own.sum()))
-            for launch, own in zip(timed, cpu, strict=True)
+            float(launch.taken.used["system_ns"].sum() / max(1, cpu_ns.sum()))
+            for launch, cpu_ns in zip(timed, cpu_times, strict=True)
         ]
         slept = [
             launch.taken.used["voluntary"] / _operations(launch)
@@ -68,7 +68,10 @@ class Used(Facet, frozen=True, kw_only=True):
             rank_cpu_shares=tuple(np.median(shares, axis=0).tolist()) if shares else (),
             system_share=middle(system) if shares else None,
             cpu_ns=middle(
-                [float(own.mean()) / _operations(launch) for launch, own in zip(timed, cpu, strict=True)]
+                [
+                    float(cpu_ns.mean()) / _operations(launch)
+                    for launch, cpu_ns in zip(timed, cpu_times, strict=True)
+                ]
             ),
             switches=middle(_each(launches, "voluntary")),
             rank_switches=tuple(np.median(slept, axis=0).tolist()) if slept else (),

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "base/crash.h"
 
+#include "base/leftovers.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -97,6 +99,7 @@ static void last_words(int signal_number)
     if (signal_number == SIGBUS)
         at = append_shared_memory(line, at);
     write_line(line, at);
+    leftovers_remove();
     raise(signal_number);
 }
 

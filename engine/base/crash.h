@@ -5,8 +5,9 @@
 
 #include <stdint.h>
 
-/* From now on SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU and SIGXFSZ write one line to stderr and then
- * kill as before. SIGUSR2 only writes a line, with the calls of the main thread. */
+/* From now on SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU and SIGXFSZ write one line to stderr, remove
+ * what `leftovers_watch` says, and then kill as before. SIGUSR2 only writes a line, with the calls of the
+ * main thread. */
 void crash_watch(int rank);
 
 /* From now on an exit() or _exit() of this process writes a line to stderr: whoever calls it, in a library or

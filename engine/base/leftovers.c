@@ -10,27 +10,49 @@
 
 static const char folder[] = "/dev/shm/";
 
-/* What names begin with that MPI libraries and layers below them give, and the probe (machine/probe.c). */
+/* What names begin with that MPI libraries and layers below them give. */
 static const char *const begins[] = {
-    "mpich_shm_", "mpich_shar_tmp", "vader_segment.", "sm_segment.", "ucx_shm_posix_", "steelyard-",
+    "mpich_shm_", "mpich_shar_tmp", "vader_segment.", "sm_segment.", "ucx_shm_posix_",
 };
 
 enum { LINE_MOST = 512, PART = 4096, FILES_MOST = 256 };
 
+/* Behind a run of such characters; NULL where there is none. */
+static const char *behind(const char *text, const char *characters)
+{
+    const size_t length = text ? strspn(text, characters) : 0;
+    return length > 0 ? text + length : NULL;
+}
+
+static const char *behind_word(const char *text, const char *word)
+{
+    return text && strncmp(text, word, strlen(word)) == 0 ? text + strlen(word) : NULL;
+}
+
+static const char *behind_number(const char *text)
+{
+    return behind(text, "0123456789");
+}
+
+/* What libfabric adds to a name: :UID:N. */
+static bool is_end(const char *text)
+{
+    text = behind_number(behind_word(behind_number(behind_word(text, ":")), ":"));
+    return text && !*text;
+}
+
 /* libfabric's: PID:UID:N. */
 static bool is_numbers(const char *name)
 {
-    return name[strspn(name, "0123456789:")] == '\0' && strchr(name, ':') && name[0] != ':';
+    return is_end(behind_number(name));
 }
 
-/* Ours: steelyard-PID-HEX (machine/probe.c). A folder of results may be steelyard-anything. */
-static bool is_probe(const char *name)
+/* Ours: steelyard-PID-HEX (machine/probe.c), also with libfabric's end (ops/link/ofi_provider.c). A file of
+ * the user's may be steelyard-anything. */
+static bool is_own(const char *name)
 {
-    const char begin[] = "steelyard-";
-    if (strncmp(name, begin, sizeof begin - 1) != 0)
-        return false;
-    const char *process = name + sizeof begin - 1, *salt = process + strspn(process, "0123456789");
-    return salt > process && *salt == '-' && salt[1] && !salt[1 + strspn(salt + 1, "0123456789abcdef")];
+    name = behind(behind_word(behind_number(behind_word(name, "steelyard-")), "-"), "0123456789abcdef");
+    return name && (!*name || is_end(name));
 }
 
 static void remove_file(const char *path)
@@ -40,7 +62,7 @@ static void remove_file(const char *path)
     const char *name = path + sizeof folder - 1;
     if (strchr(name, '/'))
         return;
-    bool is_ours = is_numbers(name) || is_probe(name);
+    bool is_ours = is_numbers(name) || is_own(name);
     for (size_t i = 0; i < sizeof begins / sizeof begins[0]; ++i)
         is_ours |= strncmp(name, begins[i], strlen(begins[i])) == 0;
     if (is_ours)
@@ -88,11 +110,16 @@ static void remove_open(void)
     }
 }
 
-/* Only async-signal-safe calls; SA_RESETHAND has put the default action back. */
-static void leave(int signal_number)
+void leftovers_remove(void)
 {
     remove_mapped();
     remove_open();
+}
+
+/* SA_RESETHAND has put the default action back. */
+static void leave(int signal_number)
+{
+    leftovers_remove();
     raise(signal_number);
 }
 

@@ -6,4 +6,7 @@
  * mapped or open, and then kills as before. system/leftovers.py has the same names, for what dies of less. */
 void leftovers_watch(void);
 
+/* Remove them now; a handler of a signal may call it. */
+void leftovers_remove(void);
+
 #endif

@@ -36,7 +36,9 @@ enum {
     RANKS_MOST = 256, /* 256 MiB of slots, of which those that are used become memory */
     SLOT = 4096,
     PIECE = SLOT - 2 * (int)sizeof(uint64_t),
-    EXIT_UNFINISHED = 3 /* of a keeper whose rank ended without a word: the measurement failed */
+    EXIT_UNFINISHED = 3, /* of a keeper whose rank ended without a word: the measurement failed */
+    LOOK_US = 1000,
+    LOOKS_MOST = 1000 /* a second for ranks to end after a TERM: more than they take */
 };
 
 struct slot {
@@ -66,11 +68,11 @@ static int share(struct own *own, int ranks)
 
 /* ---- the keeper -------------------------------------------------------------------------------------- */
 
-static void kill_all(const pid_t *pids, int ranks)
+static void kill_all(const pid_t *pids, int ranks, int signal_number)
 {
     for (int r = 0; r < ranks; ++r)
         if (pids[r] > 0)
-            kill(pids[r], SIGKILL);
+            kill(pids[r], signal_number);
 }
 
 /* End as a rank did. */
@@ -88,11 +90,17 @@ static _Noreturn void end_like(int status)
 static _Noreturn void keep(const struct own *own, pid_t *pids, int ranks)
 {
     bool failed = false;
-    int first = 0;
+    int first = 0, looks = 0;
     crash_expect_exit(); /* this process is no rank */
     for (int left = ranks; left > 0;) {
         int status = 0, r = 0;
-        pid_t pid = waitpid(-1, &status, 0);
+        pid_t pid = waitpid(-1, &status, failed && looks < LOOKS_MOST ? WNOHANG : 0);
+        if (pid == 0) {
+            usleep(LOOK_US);
+            if (++looks == LOOKS_MOST)
+                kill_all(pids, ranks, SIGKILL);
+            continue;
+        }
         while (r < ranks && pids[r] != pid)
             ++r;
         if (pid < 0 && errno != EINTR)
@@ -107,7 +115,7 @@ static _Noreturn void keep(const struct own *own, pid_t *pids, int ranks)
             first = status;
             if (WIFSIGNALED(status))
                 crash_tell(r, WTERMSIG(status));
-            kill_all(pids, ranks);
+            kill_all(pids, ranks, SIGTERM); /* by which a rank removes its files of shared memory */
         }
     }
     if (failed)
@@ -132,7 +140,7 @@ static int fork_ranks(const struct own *own, int ranks, int *rank)
         }
         if (pids[r] < 0) {
             int refused = errno;
-            kill_all(pids, r);
+            kill_all(pids, r, SIGKILL);
             while (waitpid(-1, NULL, 0) > 0)
                 ;
             return err_say(ERR_SYSTEM, "rank %d of %d cannot be started: %s", r, ranks, strerror(refused));

@@ -143,7 +143,7 @@ def test_samples_in_the_time_of_the_simulator_may_end_after_their_point(folder: 
         (b"\0" * 4096, "line 1 is not a record"),
         (
             b'{"record":"job","schema":1,"a":' + b"[" * 200_000 + b"]" * 200_000 + b"}",
-            "line 1 is not a record: it is nested too deeply",
+            r"line 1 is not a record \(it is nested too deeply\)",
         ),
         (b'{"record":"job","schema":1,"\xff":1}\n', "line 1 is not a record"),
     ],

@@ -130,6 +130,22 @@ def test_libraries_and_settings_of_mpi(tmp_path: Path) -> None:
     assert not [name for name, *_ in differences(older, one) if name.startswith("library")]
 
 
+def test_flags_that_a_compiler_wrapper_adds(tmp_path: Path) -> None:
+    """They are not those of build.json, and make other code."""
+    build = {"compiler": "gcc 12.2.0", "flags": "-O2"}
+    one, other = list[JobFile](), list[JobFile]()
+    for file in read_folder(_folder(tmp_path / "one")):
+        assert file.launch
+        for files, own in ((one, build), (other, {**build, "added": "-O3 -ffast-math"})):
+            files.append(
+                msgspec.structs.replace(file, launch=msgspec.structs.replace(file.launch, build=own))
+            )
+    version = "0.1.0, gcc 12.2.0 -O2"
+    assert differences(settings_of({}, one), settings_of({}, other)) == (
+        ("engine", version, f"{version} -O3 -ffast-math"),
+    )
+
+
 def test_a_plan_as_settings() -> None:
     plan = {"launches": 3, "mpi": [], "measure": [{"ops": ["a"], "env": {"X": ["1", "-"]}, "threads": 1}]}
     assert flat_plan(plan) == {

@@ -26,8 +26,9 @@ _MADE = (
     "ucx_shm_posix_2dab8e8c",
     "vader_segment.vm.0.2.0",
     "sm_segment.vm.0.2.0",
-    "18394:0:0",
+    f"18394:{os.getuid()}:0",
     "steelyard-4711-19e57559a05194ee",
+    f"steelyard-4711-19e57559a05194ee:{os.getuid()}:1",
     "hydra_hwloc_xmlfile_x",
     f"prterun.vm.{_NOBODY}.0/gds",
     f"ompi.vm.0/pid.{_NOBODY}/0/hwloc.sm",
@@ -100,6 +101,23 @@ def test_shared_memory_of_ranks_that_were_killed_at_once_is_removed(
     mapped.close()
 
 
+def test_a_users_own_files_in_shared_memory_stay(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are new, nobody has them open, and their names are nearly those of libraries."""
+    monkeypatch.setattr(module, "_SHARED", shared)
+    names = {
+        "12:30:00",
+        "2026-11-26T12:30:00.log",
+        f"17:{os.getuid()}",
+        f"17:{os.getuid() + 1}:0",
+        "steelyard-1-abc.jsonl",
+        "steelyard-results",
+        "steelyard-night-1-2",
+    }
+    with Leftovers():
+        _make(shared, *names, f"17:{os.getuid()}:0")
+    assert _files(shared) == names
+
+
 def test_shared_memory_from_before_a_killed_steelyard_stays(
     shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,9 +179,10 @@ def test_the_engine_knows_the_same_names() -> None:
     text = (engine_folder() / "base" / "leftovers.c").read_text()
     begins = re.search(r"begins\[\] = \{([^}]*)\}", text)
     assert begins is not None
-    others = ("[0-9]*:[0-9]*:[0-9]*", "hydra_hwloc_xmlfile_*", "ompi.*/pid.*", "prterun.*")
-    names = set(re.findall(r'"([^"]+)"', begins[1]))
-    assert names == {re.split(r"[*[]", name)[0] for name in set(module._NAMES) - set(others)}
+    plain = {
+        name.removesuffix(".*").replace("\\", "") for name in module._SHARED_NAMES if name.endswith(".*")
+    }
+    assert set(re.findall(r'"([^"]+)"', begins[1])) == plain
 
 
 def test_the_session_of_a_launcher_that_died_early_is_known_by_its_pid(shared: Path) -> None:

@@ -88,6 +88,15 @@ def test_no_more_launchers_are_asked_than_it_takes(path: Path) -> None:
     assert not (path / "asked").exists()
 
 
+def test_a_program_of_any_name_is_no_mpi(path: Path) -> None:
+    """A plan of somebody else may name it."""
+    _debian(path)
+    script(path / "deploy", f"touch {path}/deployed")
+    with pytest.raises(InputError, match="no MPI is named 'deploy'"):
+        choose_mpi("deploy")
+    assert not (path / "deployed").exists()
+
+
 @pytest.mark.parametrize(
     ("choice", "name"),
     [

@@ -114,6 +114,25 @@ def test_another_users_lock_is_not_believed(
     assert process[1] in (folder / ".lock").read_text()
 
 
+def test_another_user_neither_holds_a_lock_nor_reads_its_mark(place: Path, victim: int) -> None:
+    """Also of a folder that an earlier version began."""
+    lock = place / "out" / ".lock"
+
+    def measure() -> None:
+        lock.parent.mkdir()
+        lock.touch(0o644)
+        with locked(lock.parent):
+            assert lock.read_bytes()
+            assert lock.stat().st_mode & 0o077 == 0
+
+    def look() -> None:
+        with pytest.raises(PermissionError):
+            lock.read_bytes()
+
+    _as_user(victim, measure)
+    _as_user(_HOSTILE, look)
+
+
 def test_another_users_processes_are_not_ended(
     victim: int, process: tuple[subprocess.Popen[bytes], str]
 ) -> None:

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #define OFI_API FI_VERSION(1, 9) /* all that is used here exists since this version */
 
@@ -98,6 +99,25 @@ static void move_to_address(struct ofi_provider *p, const struct ofi_need *need,
     }
 }
 
+/* The provider shm calls its memory in /dev/shm PID:UID:N. A rank that is killed leaves it there, and whoever
+ * gets that pid later is refused ("Device or resource busy"). A name that no process had cannot be taken. */
+static void take_new_name(struct ofi_provider *p, const struct ofi_seat *mine)
+{
+    uint64_t salt;
+    char name[64];
+    if (strcmp(p->info->fabric_attr->prov_name, "shm") != 0 ||
+        getrandom(&salt, sizeof salt, GRND_NONBLOCK) != sizeof salt)
+        return;
+    snprintf(name, sizeof name, "fi_shm://steelyard-%ld-%llx", (long)mine->seat.pid,
+             (unsigned long long)salt);
+    char *address = strdup(name);
+    if (!address)
+        return;
+    free(p->info->src_addr);
+    p->info->src_addr = address;
+    p->info->src_addrlen = strlen(address) + 1;
+}
+
 static int choose(struct ofi_provider *p, const struct op_env *env, const struct ofi_need *need,
                   struct ofi_seat *mine, const struct ofi_seat *theirs)
 {
@@ -121,6 +141,7 @@ static int choose(struct ofi_provider *p, const struct op_env *env, const struct
                        "containers",
                        asked);
     move_to_address(p, need, mine, theirs);
+    take_new_name(p, mine);
     snprintf(mine->provider, sizeof mine->provider, "%s", p->info->fabric_attr->prov_name);
     const size_t most = p->info->ep_attr->max_msg_size;
     return env->bytes <= most ? 0

@@ -17,12 +17,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 enum { WAIT, BUFSIZE, NODELAY };
 enum { BLOCK, SPIN };
+enum {
+    SECRET_BYTES = 16, /* nobody guesses as many */
+    BACKLOG = 16,      /* others may connect, too */
+    SECRET_AFTER_S = 5 /* much longer than a network takes */
+};
 
 static const char *const waits[] = {"block", "spin", NULL};
 static const char *const switches[] = {"on", "off", NULL};
@@ -48,8 +55,9 @@ struct file_link {
 struct file_hello {
     struct link_seat seat;
     struct addresses addresses;
-    int port;     /* of TCP */
-    int files[2]; /* pipes: the files that rank 1 reads from and writes to */
+    int port;                  /* of TCP */
+    int files[2];              /* pipes: the files that rank 1 reads from and writes to */
+    char secret[SECRET_BYTES]; /* of sockets: by what rank 1 knows rank 0 */
 };
 
 /* The three steps of a connection: rank 1 of sockets or rank 0 of pipes offers; the other rank joins; the one
@@ -58,7 +66,7 @@ struct kind {
     int (*offer)(struct file_link *s, const struct op_env *env, struct file_hello *mine);
     int (*join)(struct file_link *s, const struct op_env *env, const struct file_hello *mine,
                 const struct file_hello *theirs);
-    int (*complete)(struct file_link *s, const struct op_env *env);
+    int (*complete)(struct file_link *s, const struct op_env *env, const struct file_hello *mine);
 };
 
 /* ---- messages ---------------------------------------------------------------------------------------- */
@@ -123,21 +131,51 @@ static int socket_open(int domain, const struct op_env *env, int *out)
     return 0;
 }
 
-static int socket_listen(int file, const struct sockaddr *address, socklen_t length)
+static int socket_listen(int file, const struct sockaddr *address, socklen_t length, struct file_hello *mine)
 {
+    if (getrandom(mine->secret, sizeof mine->secret, 0) != sizeof mine->secret)
+        return refuse("getrandom");
     if (bind(file, address, length) != 0)
         return refuse("bind");
-    return listen(file, 1) == 0 ? 0 : refuse("listen");
+    return listen(file, BACKLOG) == 0 ? 0 : refuse("listen");
 }
 
-/* The connection exists since the other rank joined, so this does not wait. */
-static int socket_complete(struct file_link *s, const struct op_env *env)
+static int socket_join(int file, const struct sockaddr *address, socklen_t length,
+                       const struct file_hello *theirs)
+{
+    if (connect(file, address, length) != 0)
+        return refuse("connect");
+    return send(file, theirs->secret, sizeof theirs->secret, MSG_NOSIGNAL) == sizeof theirs->secret
+               ? 0
+               : refuse("send");
+}
+
+/* Does the other end know the secret? Any process of the network may have connected before rank 0. */
+static bool socket_is_of_rank_0(int file, const struct file_hello *mine)
+{
+    const struct timeval patience = {.tv_sec = SECRET_AFTER_S}, none = {0};
+    char got[SECRET_BYTES];
+    return setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0 &&
+           recv(file, got, sizeof got, MSG_WAITALL) == sizeof got &&
+           memcmp(got, mine->secret, sizeof got) == 0 &&
+           setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none) == 0;
+}
+
+/* The connection exists since the other rank joined, so this does not wait for it. */
+static int socket_complete(struct file_link *s, const struct op_env *env, const struct file_hello *mine)
 {
     (void)env;
-    if (s->f.rank == 1)
+    while (s->f.rank == 1 && s->in < 0) {
         s->in = accept4(s->spare[0], NULL, NULL, SOCK_CLOEXEC);
+        if (s->in < 0 && errno != ECONNABORTED && errno != EINTR)
+            return refuse("accept");
+        if (s->in >= 0 && !socket_is_of_rank_0(s->in, mine)) {
+            close(s->in);
+            s->in = -1;
+        }
+    }
     s->out = s->in;
-    return s->in >= 0 ? 0 : refuse("accept");
+    return 0;
 }
 
 static int tcp_offer(struct file_link *s, const struct op_env *env, struct file_hello *mine)
@@ -149,7 +187,7 @@ static int tcp_offer(struct file_link *s, const struct op_env *env, struct file_
         return 0;
     int err = socket_open(AF_INET, env, &s->spare[0]);
     if (!err)
-        err = socket_listen(s->spare[0], (const struct sockaddr *)&here, length);
+        err = socket_listen(s->spare[0], (const struct sockaddr *)&here, length, mine);
     if (!err && getsockname(s->spare[0], (struct sockaddr *)&here, &length) != 0)
         err = refuse("getsockname");
     mine->port = ntohs(here.sin_port);
@@ -166,15 +204,13 @@ static int tcp_join(struct file_link *s, const struct op_env *env, const struct 
     if (!err)
         err = addresses_choose(&mine->addresses, &theirs->addresses,
                                seat_same_network(&mine->seat, &theirs->seat), &there.sin_addr);
-    if (!err && connect(s->in, (const struct sockaddr *)&there, sizeof there) != 0)
-        err = refuse("connect");
-    return err;
+    return err ? err : socket_join(s->in, (const struct sockaddr *)&there, sizeof there, theirs);
 }
 
-static int tcp_complete(struct file_link *s, const struct op_env *env)
+static int tcp_complete(struct file_link *s, const struct op_env *env, const struct file_hello *mine)
 {
     const int on = env->params[NODELAY] == 0;
-    int err = socket_complete(s, env);
+    int err = socket_complete(s, env, mine);
     if (!err && setsockopt(s->in, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0)
         err = refuse("setting TCP_NODELAY");
     return err;
@@ -196,7 +232,7 @@ static int unix_offer(struct file_link *s, const struct op_env *env, struct file
         return 0;
     const socklen_t length = unix_name(&here, &mine->seat);
     int err = socket_open(AF_UNIX, env, &s->spare[0]);
-    return err ? err : socket_listen(s->spare[0], (const struct sockaddr *)&here, length);
+    return err ? err : socket_listen(s->spare[0], (const struct sockaddr *)&here, length, mine);
 }
 
 static int unix_join(struct file_link *s, const struct op_env *env, const struct file_hello *mine,
@@ -209,9 +245,7 @@ static int unix_join(struct file_link *s, const struct op_env *env, const struct
         return 0;
     const socklen_t length = unix_name(&there, &theirs->seat);
     int err = socket_open(AF_UNIX, env, &s->in);
-    if (!err && connect(s->in, (const struct sockaddr *)&there, length) != 0)
-        err = refuse("connect");
-    return err;
+    return err ? err : socket_join(s->in, (const struct sockaddr *)&there, length, theirs);
 }
 
 /* ---- pipes ------------------------------------------------------------------------------------------- */
@@ -247,9 +281,9 @@ static int pipe_join(struct file_link *s, const struct op_env *env, const struct
     return err ? err : seat_open_file(&theirs->seat, theirs->files[1], O_WRONLY, &s->out);
 }
 
-static int pipe_complete(struct file_link *s, const struct op_env *env)
+static int pipe_complete(struct file_link *s, const struct op_env *env, const struct file_hello *mine)
 {
-    (void)s, (void)env;
+    (void)s, (void)env, (void)mine;
     return 0;
 }
 
@@ -295,7 +329,7 @@ static int ends_open(void *state, const struct op_env *env, int err)
     err = link_meet(&s->f, err, &mine, &theirs, sizeof mine);
     err = err ? err : kind->join(s, env, &mine, &theirs);
     err = link_meet(&s->f, err, NULL, NULL, 0);
-    err = err ? err : kind->complete(s, env);
+    err = err ? err : kind->complete(s, env, &mine);
     if (!err && env->params[WAIT] == SPIN) {
         err = unblock(s->in);
         err = err || s->out == s->in ? err : unblock(s->out);

@@ -132,6 +132,14 @@ static int own_address(const struct udp *u, struct sockaddr_in *here)
     return getsockname(u->file, (struct sockaddr *)here, &length) == 0 ? 0 : refuse("getsockname");
 }
 
+/* Drop what others may have sent before the socket was connected. */
+static void drop_what_came(const struct udp *u)
+{
+    char one;
+    while (recv(u->file, &one, sizeof one, MSG_DONTWAIT | MSG_TRUNC) >= 0)
+        continue;
+}
+
 /* Rank 0 chooses where to send, and so the kernel chooses where from. Rank 1 then binds to just that address,
  * so that its answers come from where rank 0 expects them. */
 static int choose_ends(struct udp *u, const struct op_env *env, struct udp_hello *mine,
@@ -153,6 +161,8 @@ static int choose_ends(struct udp *u, const struct op_env *env, struct udp_hello
         if (!err && connect(u->file, (const struct sockaddr *)&theirs->from, sizeof theirs->from) != 0)
             err = refuse("connect");
     }
+    if (!err)
+        drop_what_came(u); /* the other rank sends only after the next line */
     return link_meet(&u->f, err, NULL, NULL, 0);
 }
 

@@ -38,6 +38,11 @@ def real_path(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+def home_path(text: str) -> Path:
+    """Put a home folder in the place of `~` or `~user`; one of nobody stays (Path.expanduser raises)."""
+    return Path(os.path.expanduser(text))  # noqa: PTH111
+
+
 def check_regular(path: Path) -> None:
     """Raise InputError if a file is a folder, a device, or a pipe, on which reading would block."""
     try:
@@ -73,7 +78,7 @@ def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
     try:
         with open_regular(path) as file:
             is_too_large = os.fstat(file.fileno()).st_size > most  # a file of holes takes no room on a disk
-            data = b"" if is_too_large else file.read(most + 1)
+            data = b"" if is_too_large else file.read(most + 1) or b""  # None: the kernel has none yet
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}); give another one") from None
     if is_too_large or len(data) > most:

@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.files import make_folder, read_number, read_regular, read_text, write_whole
+from steelyard.base.json_text import decode_json
 from steelyard.base.plural import counted
 from steelyard.base.printable import shortened, visible
 from steelyard.base.private import OWNER_ALONE
@@ -287,7 +288,7 @@ def submit(system: BatchSystem, job: BatchJob) -> str:
 def _known(job: BatchJob) -> _Known | None:
     """Read how the batch system called the job; None if the file says nothing that could be a job's name."""
     try:
-        known = msgspec.json.decode(read_regular(job.file("json")), type=_Known)
+        known = decode_json(read_regular(job.file("json")), msgspec.json.Decoder(_Known))
     except (InputError, msgspec.DecodeError):
         return None
     return known if _JOB_ID.fullmatch(known.id) else None  # an option of its commands is none

@@ -22,6 +22,7 @@ import msgspec
 
 from steelyard.base.errors import InputError, MeasurementError, SteelyardError
 from steelyard.base.files import open_to_append
+from steelyard.base.json_text import decode_json
 from steelyard.base.ownership import check_own_folder, is_own, open_to_all, owner_name
 from steelyard.campaign.abandoned import remembered
 from steelyard.records.command_line import resumed
@@ -43,6 +44,7 @@ Found = TypeVar("Found")
 
 _SURVIVOR_SECONDS = 10.0  # for the lock, after those who hold it were ended
 _LOOK_SECONDS = 0.05  # between looks at what ends by itself
+_MODE = 0o600  # others could hold the lock by reading, and learn the mark
 _MOST_NS = 1 << 63  # of a time, in the year 2262
 _NOT_BELIEVED = "and is not believed: nothing was ended; if a launch into this folder still runs, end it"
 _MOST_BYTES = 1 << 18  # of the file: a line for each file of a launch of some hundred ranks
@@ -112,6 +114,8 @@ def locked(folder: Path) -> Iterator[Lock]:
                 f"'{path}' belongs to {owner_name(stat)} and is not believed: nothing was ended; remove it, "
                 f"then type: {resumed(folder)}"
             )
+        with suppress(OSError):  # a file system without modes
+            os.fchmod(file.fileno(), _MODE)
         notes = _take(file, folder)
         holder = Holder(
             host=platform.node(),
@@ -277,8 +281,8 @@ def _said(file: IO[bytes]) -> _Said:
 
 
 def _decoded(line: bytes, kind: type[Found]) -> Found | None:
-    with suppress(msgspec.DecodeError, RecursionError):
-        return msgspec.json.decode(line, type=kind)
+    with suppress(msgspec.DecodeError):
+        return decode_json(line, msgspec.json.Decoder(kind))
     return None
 
 

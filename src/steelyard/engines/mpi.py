@@ -21,6 +21,7 @@ from typing import Literal
 import msgspec
 
 from steelyard.base.errors import ExhaustedError, InputError, MeasurementError
+from steelyard.base.files import home_path
 from steelyard.base.still import Tell, telling_still
 from steelyard.engines.cache import cache_folder, kept_folder, locked_for
 from steelyard.engines.installed import scripts_folder
@@ -49,6 +50,8 @@ _WHEELS = {
 _ALIASES = {"impi": "intel"}
 _DEBIAN_NAMES = ("mpiexec.openmpi", "mpiexec.mpich")
 _LAUNCHER_NAMES = ("mpiexec", "mpirun")
+# With what names of programs of MPIs begin: a plan of somebody else may name any, which is then started.
+_OF_MPIS = (*_LAUNCHER_NAMES, "mpicc", "orterun", "prterun", "hydra")
 _MODULES = "module:"  # before the names of modules, in place of the name of an MPI
 _IDENTIFY_SECONDS = 10.0
 _INSTALL_SECONDS = 1800.0
@@ -102,7 +105,7 @@ def choose_mpi(choice: str | None, tell: Tell = lambda _: None) -> Mpi:
     if choice is not None and choice.startswith(_MODULES):
         return _of_modules(choice.removeprefix(_MODULES))
     if choice is not None and is_place(choice):  # a name is no file of this folder, whoever wrote it
-        return _at_path(Path(choice).expanduser())
+        return _at_path(home_path(choice))
     mpis = list[Mpi]()
     choice = _ALIASES.get(choice, choice) if choice else None
     for mpi in named_apart(_probe(*candidate) for candidate in _candidates()):  # only as many as needed
@@ -111,7 +114,7 @@ def choose_mpi(choice: str | None, tell: Tell = lambda _: None) -> Mpi:
         mpis.append(mpi)
     if choice is None:
         raise InputError(f"no MPI was found; type: {installing('mpi')}, or load your system's MPI module")
-    if located := shutil.which(choice):  # mpicc.mpich and the like
+    if choice.startswith(_OF_MPIS) and (located := shutil.which(choice)):  # mpicc.mpich and the like
         return _at_path(Path(located))
     names = [mpi.name for mpi in mpis]
     near = difflib.get_close_matches(

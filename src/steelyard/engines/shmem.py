@@ -14,6 +14,7 @@ from pathlib import Path
 
 from steelyard.base.engine_kinds import OPENSHMEMS, SHMEM, engine_kind
 from steelyard.base.errors import InputError
+from steelyard.base.files import home_path
 from steelyard.engines.mpi import (
     Mpi,
     first_file,
@@ -40,7 +41,7 @@ def choose_shmem(choice: str | None) -> Mpi:
     None is the default. Raises InputError for an unknown one, with the known names, or where there is none.
     """
     if choice is not None and is_place(choice):
-        return _at_path(Path(choice).expanduser())
+        return _at_path(home_path(choice))
     shmems = find_shmems()
     for shmem in shmems:
         if choice in (None, shmem.name, shmem.name.partition("-")[0]):
@@ -61,7 +62,7 @@ def names_shmem(choice: str | None) -> bool:
     if choice is None:
         return False
     if is_place(choice):
-        path = Path(choice).expanduser()
+        path = home_path(choice)
         is_launched = first_file(path / "bin", _LAUNCHERS) is not None  # by one of its own, and by no MPI's
         return path.name in (*_LAUNCHERS, *_WRAPPERS) or (
             is_launched and first_file(path / "bin", ("mpiexec", "mpirun")) is None

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import real_path
+from steelyard.base.files import home_path, real_path
 from steelyard.base.printable import visible
 
 _WORD = re.compile(r"(?P<path>.*\.so(?:\.[0-9]+)*)(?::(?P<pattern>[^:/]*))?", re.DOTALL)
@@ -31,7 +31,7 @@ def absolute(word: str, folder: Path) -> str:
     parts = parts_of(word)
     if parts is None:
         return word
-    path = real_path(folder / Path(parts[0]).expanduser())
+    path = real_path(folder / home_path(parts[0]))
     if not os.path.isfile(path):  # noqa: PTH113 -- a name may be too long for a file
         raise InputError(f"there is no library of ops '{visible(parts[0])}'; compile it, or correct its path")
     if ":" in str(path) or "," in str(path):

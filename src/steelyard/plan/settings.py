@@ -9,9 +9,9 @@ import os
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from pathlib import Path
 
 from steelyard.base.errors import InputError
+from steelyard.base.files import home_path
 from steelyard.base.lists import values_in
 from steelyard.base.mpi_variables import is_read
 from steelyard.base.printable import shortened, visible
@@ -99,7 +99,7 @@ def read_around(given: Mapping[str, Sequence[str] | None]) -> dict[str, tuple[st
     found = {name: tuple(words) for name, words in given.items() if words}
     if "files" in found:
         folders = (one for word in found["files"] for one in values_in(word, "--files"))
-        found["files"] = tuple(os.path.normpath(Path(folder).expanduser().absolute()) for folder in folders)
+        found["files"] = tuple(os.path.normpath(home_path(folder).absolute()) for folder in folders)
     try:
         check_modules(found.get("modules", ()))
         check_wrappers(found.get("wrapper", ()))

@@ -12,10 +12,12 @@ import msgspec
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular
+from steelyard.base.json_text import decode_json
 from steelyard.readers.printed import PrintedNumber, TextLine, fields_below, number_in, whole_in
 from steelyard.readers.suites import GOOGLE, TABLES, SuiteTable
 
 _MOST_BYTES = 64 * 2**20  # of a file; logs are shorter
+_MOST_LINES = 1_000_000
 _NETPIPE_COLUMNS = ("Gbit/s", "Gbit/s, least", "Gbit/s, most", "us")
 _ENDS = ("\n", "\r")
 _JSON = re.compile(r"^[ \t]*\{", re.MULTILINE)  # behind warnings, where both went into one file
@@ -39,6 +41,8 @@ def _decoded(read: bytes) -> str:
 
 def numbers_of_text(text: str) -> tuple[PrintedNumber, ...]:
     """Read the numbers of a text. Raises InputError."""
+    if text.count("\n") > _MOST_LINES:
+        raise InputError(f"it has more than {_MOST_LINES} lines; cut the tables out")
     lines = [
         TextLine(i, line.rstrip("\r\n"), line.endswith(_ENDS))
         for i, line in enumerate(text.splitlines(keepends=True), 1)
@@ -106,7 +110,7 @@ def _google(text: str) -> Iterator[PrintedNumber]:
     Raises InputError.
     """
     try:
-        document = msgspec.json.decode(text.encode(), type=_Document)
+        document = decode_json(text.encode(), msgspec.json.Decoder(_Document))
     except msgspec.DecodeError as error:
         raise InputError(
             f"it is no JSON of Google Benchmark ({error}); give the file that it wrote as JSON"

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular, write_whole
+from steelyard.base.json_text import ANYTHING, MOST_VALUES, decode_json, values_in
 from steelyard.base.printable import all_visible, visible
 from steelyard.base.secret import masked, masked_document, masked_settings, masked_words
 from steelyard.records.fields import Count, Name, Params, RankCount, Text, ThreadCount
@@ -178,12 +179,12 @@ def read_campaign(folder: Path) -> CampaignFile:
     if not path.exists():
         return CampaignFile(name=visible(folder.name))
     try:
-        document = msgspec.json.decode(read_regular(path))
+        document = decode_json(read_regular(path), ANYTHING)
         is_whole = not isinstance(document, dict) or document.pop(_CRC, None) in (None, _crc_of(document))
         document = all_visible(document)
         campaign = msgspec.convert(document, CampaignFile)
         msgspec.convert(campaign.machine, _MachineFacts)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.DecodeError as error:
         raise InputError(
             f"{path} is not a campaign ({visible(str(error))}); restore it or measure into another folder"
         ) from error
@@ -229,8 +230,15 @@ def points_without_secrets(
 
 
 def write_campaign(folder: Path, campaign: CampaignFile) -> None:
-    """Write campaign.json, with a checksum of all that it says. Raises OSError."""
-    document = msgspec.json.decode(msgspec.json.encode(campaign))
+    """Write campaign.json, with a checksum of all that it says. Raises OSError, and InputError for one that
+    would not be read again.
+    """
+    encoded = msgspec.json.encode(campaign)
+    if values_in(encoded) > MOST_VALUES:
+        raise InputError(
+            f"the plan and its test cases have more than {MOST_VALUES} values; divide it into several plans"
+        )
+    document = msgspec.json.decode(encoded)
     document[_CRC] = _crc_of(document)
     write_whole(folder / "campaign.json", msgspec.json.format(msgspec.json.encode(document)) + b"\n")
 

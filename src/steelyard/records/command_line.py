@@ -15,6 +15,7 @@ import msgspec
 from steelyard.base.engine_kinds import engine_kind
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular
+from steelyard.base.json_text import decode_json
 from steelyard.base.printable import visible
 from steelyard.base.secret import MASK, masked_words
 from steelyard.base.units import format_values
@@ -80,7 +81,7 @@ def _batch_of(folder: Path) -> str | None:
     """Find the batch system in whose job a folder was measured; None if it was not."""
     known = folder.absolute().parent / "batch" / f"{folder.name}.json"
     try:
-        return msgspec.json.decode(read_regular(known), type=_Submitted).system
+        return decode_json(read_regular(known), msgspec.json.Decoder(_Submitted)).system
     except (InputError, msgspec.DecodeError):
         return None
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import MOST_BYTES, open_regular
+from steelyard.base.json_text import ANYTHING, check_depth, decode_json
 from steelyard.base.printable import all_visible, is_plain, shortened
 from steelyard.base.serial_map import Mapper, serially
 from steelyard.records.collector import Collector
@@ -76,7 +77,7 @@ _BYTES_PER_SECOND = 5e7  # about what one process reads
 _MOST_QUOTED = 200  # letters of what a file says, in a sentence
 _LONG = 4096  # bytes of a line, from which numpy reads its timestamps faster
 
-_decoder = msgspec.json.Decoder(Record)
+_decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
 _head_decoder = msgspec.json.Decoder(_Head)
 
 
@@ -162,8 +163,6 @@ def _read_line(path: Path, number: int, line: bytes, seal: Seal, is_sealed: bool
         return _Line(number, fault="was changed after it was written")
     try:
         record = decode_record(line)
-    except RecursionError:
-        return _Line(number, fault="is not a record: it is nested too deeply")
     except msgspec.ValidationError as error:
         return _Line(number, fault=_complaint(path, number, line, error))
     except msgspec.DecodeError as error:
@@ -185,20 +184,19 @@ def _is_cut(line: bytes, error: msgspec.DecodeError) -> bool:
 def decode_record(line: bytes) -> Record:
     """Decode the record of a line, and make control characters in its texts visible.
 
-    Raises msgspec.DecodeError, and RecursionError if it is nested too deeply.
+    Raises msgspec.DecodeError, whatever is wrong with it.
     """
     record: Record | None = None
-    try:
-        if is_plain(line):
-            if len(line) >= _LONG and line.startswith(_CHUNK):
-                from steelyard.records.stamps import decode_chunk
+    if not is_plain(line):
+        record = msgspec.convert(all_visible(decode_json(line, ANYTHING)), Record)
+    elif len(line) >= _LONG and line.startswith(_CHUNK):
+        from steelyard.records.stamps import decode_chunk
 
-                record = decode_chunk(line)
-            record = record or _decoder.decode(line)
-        else:
-            record = msgspec.convert(all_visible(msgspec.json.decode(line)), Record)
-    except UnicodeDecodeError as error:
-        raise msgspec.DecodeError(f"not UTF-8: {error.reason}") from None
+        record = decode_chunk(line)
+    if record is None:
+        record = decode_json(line, _decoder)
+        if isinstance(record, Job | Launch):  # parts of which may be anything
+            check_depth(record.settings if isinstance(record, Job) else record.build)
     return record
 
 
@@ -211,8 +209,8 @@ def _complaint(path: Path, number: int, line: bytes, error: msgspec.DecodeError)
 def _check_version(path: Path, number: int, line: bytes) -> None:
     """Raise InputError if a line says that it is of another version, damaged or not."""
     try:
-        head = _head_decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        head = decode_json(line, _head_decoder)
+    except msgspec.DecodeError:
         return
     if head.schema != SCHEMA and head.record in ("job", "launch"):
         raise _OtherVersionError(

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from steelyard import __version__
 from steelyard.base.errors import InputError, SteelyardError
 from steelyard.base.files import open_regular, read_regular
+from steelyard.base.json_text import ANYTHING, decode_json
 from steelyard.base.plural import counted
 from steelyard.base.printable import shortened, visible
 from steelyard.base.secret import masked_document, masked_text
@@ -149,7 +150,7 @@ def _diagnostic_lines(folder: Path) -> Iterator[str]:
 
 def _record_lines(folder: Path) -> Iterator[str]:
     """Write the last records of the file that was written last."""
-    files = list((folder / "records").glob("*.jsonl"))
+    files = [file for file in (folder / "records").glob("*.jsonl") if not file.is_symlink()]
     if not files:
         raise InputError(f"'{folder}' has no records")
     newest = max(files, key=lambda file: file.lstat().st_mtime_ns)
@@ -165,8 +166,8 @@ def _record_lines(folder: Path) -> Iterator[str]:
 def _shown_record(line: bytes) -> str:
     """Write a record without secrets and others' processes; of a line that is no record, its length."""
     try:
-        record = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        record = decode_json(line, ANYTHING)
+    except msgspec.DecodeError:
         return f"a line of {len(line)} bytes that is no record"
     if isinstance(record, dict):
         record = {key: value for key, value in record.items() if key not in _OTHERS_WORK}

@@ -14,11 +14,11 @@ import contextlib
 import itertools
 import os
 import platform
+import re
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from stat import S_ISVTX, S_IWGRP, S_IWOTH
 
@@ -28,20 +28,31 @@ from steelyard.base.files import is_open_nowhere, read_text, real_path
 from steelyard.system.marks import process_state
 
 _SHARED, _TEMPORARY = Path("/dev/shm"), Path("/tmp")  # noqa: S108 (where the libraries put them)
+_PROCESS = r"[1-9]\d*"
+_ENDPOINT = rf":{os.getuid()}:\d+"  # libfabric's end of a name: the user, and a number of its own
 # Names of files, and of session folders of Open MPI, with the place of a pid between the dots. Those of
-# shared memory are in engine/base/leftovers.c, too: a rank that is ended removes them itself.
-_NAMES = (
-    "mpich_shm_*",
-    "mpich_shar_tmp*",  # MPICH 4
-    "ucx_shm_posix_*",
-    "vader_segment.*",  # Open MPI 4
-    "sm_segment.*",  # Open MPI 5
-    "steelyard-[0-9]*-[0-9a-f]*",  # the probe's line, for the moment until both ranks have it
-    "[0-9]*:[0-9]*:[0-9]*",  # libfabric's shm: PID:UID:N
-    "hydra_hwloc_xmlfile_*",
-    "ompi.*/pid.*",  # Open MPI 4
-    "prterun.*",  # Open MPI 5: its launcher's sessions, `prterun.HOST.PID.UID`
+# shared memory are in engine/base/leftovers.c, too: a rank that is ended removes them itself. Users may have
+# files there as well, such as one that is named by the time of day.
+_SHARED_NAMES = (
+    r"mpich_shm_.*",
+    r"mpich_shar_tmp.*",  # MPICH 4
+    r"ucx_shm_posix_.*",
+    r"vader_segment\..*",  # Open MPI 4
+    r"sm_segment\..*",  # Open MPI 5
+    rf"steelyard-{_PROCESS}-[0-9a-f]+({_ENDPOINT})?",  # the probe's line, and messages through libfabric
+    rf"{_PROCESS}{_ENDPOINT}",  # libfabric's shm in an MPI
 )
+_NAMES = re.compile(
+    "|".join(
+        (
+            *_SHARED_NAMES,
+            r"hydra_hwloc_xmlfile_.*",
+            r"ompi\.[^/]*/pid\..*",  # Open MPI 4
+            r"prterun\..*",  # Open MPI 5: its launcher's sessions, `prterun.HOST.PID.UID`
+        )
+    )
+)
+_DEEPEST = 2  # parts of such a name
 _LOOK_SECONDS = 0.1  # between looks while ranks start: some ms of a core, before anything is measured
 
 
@@ -158,9 +169,10 @@ def _places() -> set[Path]:
 
 def _there_now(places: Iterable[Path]) -> Iterator[LeftFile]:
     for place in places:
-        for pattern in _NAMES:
-            with contextlib.suppress(OSError):
-                yield from filter(None, map(_identified, place.glob(pattern)))
+        with contextlib.suppress(OSError):
+            paths = (*place.iterdir(), *place.glob("ompi.*/pid.*"))
+            named = (path for path in paths if _launch_file(str(path), (place,)) == path)
+            yield from filter(None, map(_identified, named))
 
 
 def _launch_file(name: str, places: Iterable[Path]) -> Path | None:
@@ -168,10 +180,10 @@ def _launch_file(name: str, places: Iterable[Path]) -> Path | None:
     for place in places:
         if not name.startswith(f"{place}/"):
             continue
-        parts = Path(name).relative_to(place).parts
-        for words in (pattern.split("/") for pattern in _NAMES):
-            if len(parts) >= len(words) and all(map(fnmatchcase, parts, words)):
-                return place.joinpath(*parts[: len(words)])
+        parts = name.removeprefix(f"{place}/").split("/")[:_DEEPEST]
+        for count in range(1, len(parts) + 1):
+            if _NAMES.fullmatch("/".join(parts[:count])):
+                return place.joinpath(*parts[:count])
     return None
 
 

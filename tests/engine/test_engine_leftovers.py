@@ -1,0 +1,45 @@
+"""A rank that a signal ends removes its files of shared memory, and none that only looks like one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from steelyard.engines.build import solo_engine
+from steelyard.system.process import Child
+
+_PID = os.getpid()  # so that no other run of this test has the same names
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "stays"),
+    [
+        (f"mpich_shm_{_PID}", signal.SIGTERM, False),
+        (f"mpich_shm_{_PID}", signal.SIGSEGV, False),
+        (f"mpich_shm_{_PID}", signal.SIGABRT, False),
+        (f"{_PID}:{os.getuid()}:7", signal.SIGTERM, False),
+        (f"steelyard-{_PID}-19e5", signal.SIGTERM, False),
+        (f"steelyard-{_PID}-19e5:{os.getuid()}:7", signal.SIGTERM, False),
+        (f"steelyard-{_PID}.jsonl", signal.SIGTERM, True),
+        (f"steelyard-{_PID}-night", signal.SIGTERM, True),
+        (f"{_PID}:30", signal.SIGTERM, True),
+    ],
+)
+def test_what_a_rank_has_open(name: str, number: signal.Signals, stays: bool) -> None:
+    out = Path("/dev/shm", name)
+    words = ["op=self.spin", "rule=fixed", "count=1e7", "most_seconds=300"]
+    deadline = time.monotonic() + 60
+    try:
+        with Child([solo_engine().path, "run", "--out", str(out), *words]) as child:
+            while b'"record":"obs"' not in (out.read_bytes() if out.exists() else b""):
+                assert time.monotonic() < deadline
+                child.pause(0.01)
+            os.kill(child.pid, number)
+            assert child.wait(60) == -number
+        assert out.exists() is stays
+    finally:
+        out.unlink(missing_ok=True)

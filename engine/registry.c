@@ -56,6 +56,7 @@ static const struct op_family *const families[] = {
     &mpi_onesided_ops,
     &mpi_onesided_many_ops,
     &mpi_visible_ops,
+    &mpi_shared_ops,
     &mpi_coll_ops,
     &mpi_nbr_ops,
     &mpi_reduce_local_ops,

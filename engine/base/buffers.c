@@ -19,7 +19,8 @@ const char *const store_pages[4] = {
 struct buffers buffers_of(const struct param *rows, const double *values)
 {
     return (struct buffers){.align = (size_t)param_value(rows, values, "align", 0),
-                            .pages = (enum store_pages)(int)param_value(rows, values, "pages", PAGES_NORMAL)};
+                            .pages = (enum store_pages)(int)param_value(rows, values, "pages", PAGES_NORMAL),
+                            .node = (enum node_choice)(int)param_value(rows, values, "node", NODE_ANY)};
 }
 
 /* Huge pages that the administrator has set aside, if there are so many. */
@@ -73,7 +74,10 @@ int buffers_take(struct buffers *s, size_t blocks, size_t bytes, void **data)
     err = map_block(s, size + s->align, &b);
     if (err)
         return err;
-    s->blocks[s->count++] = b;
+    s->blocks[s->count++] = b; /* closed with the others, also after an error */
+    err = node_keep(s->node, b.base, b.mapped);
+    if (err)
+        return err;
     buffers_count(s, b.set_aside ? 0 : b.room);
     *data = b.base + b.head + s->align;
     return 0;

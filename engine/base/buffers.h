@@ -3,6 +3,7 @@
 #ifndef BASE_BUFFERS_H
 #define BASE_BUFFERS_H
 
+#include "base/nodes.h"
 #include "base/opt.h"
 
 #include <stdbool.h>
@@ -23,12 +24,14 @@ extern const char *const store_pages[4];
      .unit = "bytes",                                                                                        \
      .summary = "offset of each buffer from the start of a page",                                            \
      .most = BUFFERS_PAGE - 1},                                                                              \
-        PARAM_WORDS("pages", "pages of the buffers: normal: the system's choice; small; huge", store_pages)
+        PARAM_WORDS("pages", "pages of the buffers: normal: the system's choice; small; huge", store_pages), \
+        NODE_PARAM
 enum { BUFFERS_PAGE = 4096 };
 
 struct buffers {
     size_t align;
     enum store_pages pages;
+    enum node_choice node;
     size_t bytes; /* needed by the point on this rank */
     struct store_block {
         unsigned char *base;

@@ -46,6 +46,9 @@ static inline int *unweighted(void)
 #define MPI_Allreduce_c(...) STEELYARD_NO_MPI4
 #define MPI_Allgather_c(...) STEELYARD_NO_MPI4
 #define MPI_Alltoall_c(...) STEELYARD_NO_MPI4
+#define MPI_Scatter_c(...) STEELYARD_NO_MPI4
+#define MPI_Gather_c(...) STEELYARD_NO_MPI4
+#define MPI_Reduce_c(...) STEELYARD_NO_MPI4
 #define MPI_Put_c(...) STEELYARD_NO_MPI4
 #endif
 
@@ -65,6 +68,19 @@ static inline int *unweighted(void)
 #else
 #define COMPAT_FLOAT16 MPI_DATATYPE_NULL
 #define COMPAT_BFLOAT16 MPI_DATATYPE_NULL
+#endif
+
+/* Streams are an extension of MPICH: the calls of a thread on a communicator of its stream need no lock. */
+#ifdef MPIX_STREAM_NULL
+#define STREAMS_MISSING NULL
+#else
+#define STREAMS_MISSING                                                                                      \
+    "channel=streams needs MPIX_Stream_create, which MPICH has from 4.1 on; give channel=comms"
+#define MPIX_Stream int
+#define MPIX_STREAM_NULL 0
+#define MPIX_Stream_create(info, stream) MPI_ERR_OTHER
+#define MPIX_Stream_comm_create(comm, stream, made) MPI_ERR_OTHER
+#define MPIX_Stream_free(stream) MPI_ERR_OTHER
 #endif
 
 /* SimGrid takes each argument for a right one. */
@@ -112,6 +128,14 @@ static inline int compat_win_model(MPI_Win win, int **model, int *told)
     return MPI_Win_get_attr(win, MPI_WIN_MODEL, model, told);
 #endif
 }
+
+/* Ranks that are simulated take turns at their calls: one that looks at memory until it changes looks for
+ * ever. */
+#ifdef SMPI_H
+#define SHARED_MISSING "ranks that are simulated see no memory change while they look at it"
+#else
+#define SHARED_MISSING NULL
+#endif
 
 /* SimGrid declares the calls by which processes meet, but ends the simulation if one is called. */
 #ifdef SMPI_H

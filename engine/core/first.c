@@ -43,7 +43,9 @@ static int use_all(struct first *f, const struct team *team)
         f->before = first->from == FIRST_FROM_MAIN ? team->before_init : memory_footprint();
         if (i == uses && first->from == FIRST_FROM_INSTANT)
             wait_for_instant(f);
-        f->start_ns = first->from == FIRST_FROM_MAIN ? team->began_ns : system_time_ns(CLOCK_MONOTONIC);
+        f->start_ns = first->from == FIRST_FROM_MAIN ? team->began_ns + team->before_init_ns +
+                                                           team->after_init_ns /* ours, not the job's */
+                                                     : system_time_ns(CLOCK_MONOTONIC);
         err = first->use(f);
         f->stop_ns = system_time_ns(CLOCK_MONOTONIC);
         f->after = memory_footprint();

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/libraries.h"
+#include "base/system_time.h"
 #include "base/yield.h"
 #include "core/first.h"
 #include "core/op.h"
@@ -25,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* What the points of a launch share. */
 struct shared {
@@ -211,6 +213,9 @@ static int open_team(const struct launch *l, const struct settings *settings, st
     team->began_ns = team->size == 1 || team->init_end_ns > 0 ? l->began_ns : 0;
     if (err)
         return err;
+    if (settings->started > 0 && team->began_ns > 0)
+        team->launch_ns = system_time_ns(CLOCK_REALTIME) - settings->started -
+                          (system_time_ns(CLOCK_MONOTONIC) - team->began_ns);
     crash_watch(team->rank);
     err = expect_ranks(settings->ranks, team);
     err = err ? err : expect_engine(team);

@@ -41,6 +41,8 @@ const struct opt option_rows[] = {
      offsetof(struct options, files)},
     {"--first", "POINT", "the words of a point whose op is timed before all else; it stands in --points, too",
      offsetof(struct options, first)},
+    {"--started", "NS", "when its launcher was started, by the clock of day, since 1970",
+     offsetof(struct options, started)},
     {"--load", "PATHS", "shared libraries of ops, separated by ':'", offsetof(struct options, load)},
     {"--thread-level", "LEVEL", "single, funneled, serialized, multiple",
      offsetof(struct options, thread_level)},
@@ -80,6 +82,7 @@ int options_read(const struct options *o, struct settings *s)
     err = err ? err : read_keep(o->keep, &s->keep);
     err = err ? err : number(o->seed, "--seed", 0, MOST_SEED, &s->seed);
     err = err ? err : number(o->skew, "--skew", 0, INT64_MAX, &s->skew);
+    err = err ? err : number(o->started, "--started", 0, INT64_MAX, &s->started);
     err = err ? err : number(o->jump, "--jump", 0, INT_MAX, &s->jump);
     return err ? err : number(o->wild, "--wild", 0, INT_MAX, &s->wild);
 }

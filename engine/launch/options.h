@@ -11,7 +11,7 @@
 /* As they are written; NULL: not given. */
 struct options {
     const char *points, *out, *ranks, *yield, *clock, *cpus, *seed, *thread_level, *sync, *paths, *skew,
-        *jump, *wild, *probe, *arrivals, *keep, *load, *files, *first;
+        *jump, *wild, *probe, *arrivals, *keep, *load, *files, *first, *started;
 };
 
 extern const struct opt option_rows[];
@@ -21,6 +21,7 @@ struct settings {
     int64_t ranks; /* 0: not said */
     int64_t seed;
     int64_t skew;       /* -1: clocks are as they are */
+    int64_t started;    /* 0: not said */
     int64_t jump, wild; /* the rank whose clock it is; -1: nobody's */
     bool probes, yields;
     enum keep keep;

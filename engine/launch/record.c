@@ -45,8 +45,8 @@ struct place {
     int64_t clock_tick_ns;
     char clock_doubt[CLOCK_DOUBT_MAX], clock_passed[CLOCK_PASSED_MAX];
     int64_t clock_base_ns;
-    int64_t exec_to_main_ns, main_to_init_ns, init_ns; /* 0: not known, or no MPI */
-    bool other_libraries, other_machine;               /* than rank 0 */
+    int64_t launch_ns, exec_to_main_ns, main_to_init_ns, init_ns; /* 0: not known, or no MPI */
+    bool other_libraries, other_machine;                          /* than rank 0 */
     char machine[MACHINE_KIND_MAX];
 };
 
@@ -72,8 +72,9 @@ static void start_read(struct place *place, const struct team *team)
     int64_t age = process_age();
     if (age > 0 && team->began_ns > 0)
         place->exec_to_main_ns = age - (system_time_ns(CLOCK_MONOTONIC) - team->began_ns);
+    place->launch_ns = team->launch_ns;
     if (team->init_end_ns > 0) {
-        place->main_to_init_ns = team->init_end_ns - team->began_ns;
+        place->main_to_init_ns = team->init_end_ns - team->began_ns - team->before_init_ns;
         place->init_ns = team->init_end_ns - team->init_begin_ns;
     }
 }
@@ -116,6 +117,8 @@ static void place_write(const struct place *place, int rank, struct json *j)
         json_bool(j, "other_libraries", true);
     if (rank == 0 || place->other_machine)
         json_string(j, "machine", place->machine);
+    if (place->launch_ns > 0)
+        json_int(j, "launch_ns", place->launch_ns);
     if (place->exec_to_main_ns > 0)
         json_int(j, "exec_to_main_ns", place->exec_to_main_ns);
     if (place->init_ns > 0) {

@@ -46,6 +46,14 @@ static void word_take(const char *from, char word[INTERFACE_WORD_MAX])
         *at = (char)tolower((unsigned char)*at);
 }
 
+/* A list that does not fit would be a wrong one. */
+static void cpus_read(const char *folder, char cpus[INTERFACE_CPUS_MAX])
+{
+    char line[LINE_MOST];
+    line_read(folder, "device/local_cpulist", line);
+    snprintf(cpus, INTERFACE_CPUS_MAX, "%s", strlen(line) < INTERFACE_CPUS_MAX ? line : "");
+}
+
 /* What does not count is no interface, as the file bonding_masters. */
 static void keep(struct interfaces *found, const struct interface *one)
 {
@@ -78,6 +86,7 @@ static void net_read(const char *folder, const char *name, struct interfaces *fo
     one.mbits = one.mbits > 0 ? one.mbits : -1;
     one.rx_bytes = number(folder, "statistics/rx_bytes");
     one.tx_bytes = number(folder, "statistics/tx_bytes");
+    cpus_read(folder, one.cpus);
     keep(found, &one);
 }
 
@@ -123,6 +132,7 @@ static void port_read(const char *folder, const char *port, struct interfaces *f
     const int64_t sent = number(folder, "counters/port_xmit_data");
     one.rx_bytes = received < 0 ? -1 : received * DATA_BYTES;
     one.tx_bytes = sent < 0 ? -1 : sent * DATA_BYTES;
+    cpus_read(device, one.cpus);
     keep(found, &one);
 }
 
@@ -134,10 +144,42 @@ static void device_read(const char *folder, const char *name, struct interfaces 
         each_below(ports, port_read, found);
 }
 
+/* The value of a name on the second of two lines "Tcp: ...", of which the first has the names. */
+static int64_t tcp_number(const char *names, const char *values, const char *name)
+{
+    const size_t length = strlen(name);
+    while (*names && *values) {
+        const size_t word = strcspn(names, " \n");
+        if (word == length && strncmp(names, name, length) == 0)
+            return strtoll(values, NULL, 10);
+        names += word, names += strspn(names, " \n");
+        values += strcspn(values, " \n"), values += strspn(values, " \n");
+    }
+    return -1;
+}
+
+static void tcp_read(const char *root, struct interfaces *found)
+{
+    enum { SNMP_LINE_MOST = 1024 };
+    static const char tcp[] = "Tcp:";
+    char path[PATH_BYTES], names[SNMP_LINE_MOST] = "", values[SNMP_LINE_MOST] = "";
+    found->tcp_sent = found->tcp_resent = -1;
+    FILE *file = join(path, root, "proc/self/net/snmp") ? fopen(path, "r") : NULL;
+    while (file && fgets(names, sizeof names, file) && strncmp(names, tcp, sizeof tcp - 1) != 0)
+        continue;
+    if (file && fgets(values, sizeof values, file) && strncmp(values, tcp, sizeof tcp - 1) == 0) {
+        found->tcp_sent = tcp_number(names, values, "OutSegs");
+        found->tcp_resent = tcp_number(names, values, "RetransSegs");
+    }
+    if (file)
+        fclose(file);
+}
+
 void interfaces_read(const char *root, struct interfaces *found)
 {
     char folder[PATH_BYTES];
     memset(found, 0, sizeof *found); /* padding too: it is sent */
+    tcp_read(root, found);
     if (join(folder, root, "sys/class/infiniband"))
         each_below(folder, device_read, found);
     if (join(folder, root, "sys/class/net"))
@@ -166,9 +208,15 @@ static void told_write(const struct told *told, int rank, struct json *j)
             json_int(j, "mbits", one->mbits);
         json_int(j, "rx_bytes", one->rx_bytes);
         json_int(j, "tx_bytes", one->tx_bytes);
+        if (one->cpus[0])
+            json_string(j, "cpus", one->cpus);
         json_close(j, '}');
     }
     json_close(j, ']');
+    if (told->all.tcp_sent >= 0 && told->all.tcp_resent >= 0) {
+        json_int(j, "tcp_sent", told->all.tcp_sent);
+        json_int(j, "tcp_resent", told->all.tcp_resent);
+    }
     json_close(j, '}');
 }
 

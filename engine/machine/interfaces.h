@@ -9,7 +9,7 @@
 
 struct json;
 
-enum { INTERFACES_MOST = 32, INTERFACE_NAME_MAX = 40, INTERFACE_WORD_MAX = 16 };
+enum { INTERFACES_MOST = 32, INTERFACE_NAME_MAX = 40, INTERFACE_WORD_MAX = 16, INTERFACE_CPUS_MAX = 96 };
 
 struct interface {
     char name[INTERFACE_NAME_MAX];  /* "eth0"; of InfiniBand a device and its port, "mlx5_0/1" */
@@ -17,11 +17,14 @@ struct interface {
     char state[INTERFACE_WORD_MAX]; /* in the kernel's words: up, down, active; "": not told */
     int64_t mbits;                  /* of a second on the line; -1: the system states none */
     int64_t rx_bytes, tx_bytes;     /* received and sent */
+    char cpus[INTERFACE_CPUS_MAX];  /* those near its device, "0-15"; "": not told, or made by software */
 };
 
 struct interfaces {
     int64_t count;
     struct interface of[INTERFACES_MOST];
+    int64_t tcp_sent, tcp_resent; /* segments of TCP by this host, and those of them that it sent again; -1:
+                                     the system does not tell */
 };
 
 /* Find all that count bytes, by name, at most INTERFACES_MOST. The loopback is left out, and so are those

@@ -9,6 +9,7 @@
 #include "base/work.h"
 #include "machine/best_of.h"
 #include "machine/interfaces.h"
+#include "machine/ports.h"
 #include "team/hosts.h"
 
 #include <sched.h>
@@ -159,6 +160,27 @@ static int lanes_write(const struct team *team, bool of_all, struct json *j)
     return err;
 }
 
+/* The interfaces by which each rank is connected to others. */
+static int ports_write(const struct team *team, bool of_all, struct json *j)
+{
+    const int ranks = of_all ? team->size : team_chosen_count(team->size);
+    struct port_address addresses[PORT_ADDRESSES_MOST];
+    char mine[PORTS_BYTES], (*all)[PORTS_BYTES] = NULL;
+    ports_read("", addresses, port_addresses(addresses), mine);
+    if (team->rank == 0 && !(all = malloc((size_t)ranks * sizeof *all)))
+        return err_say(ERR_NOMEM, "no memory for the interfaces of %d ranks", ranks);
+    int err =
+        of_all ? team_gather(team, mine, sizeof mine, all) : team_gather_chosen(team, mine, sizeof mine, all);
+    if (!err && team->rank == 0) {
+        json_open(j, "ports", '[');
+        for (int r = 0; r < ranks; ++r)
+            json_string(j, NULL, all[r]);
+        json_close(j, ']');
+    }
+    free(all);
+    return err;
+}
+
 int state_record(const struct team *team, const struct clock *clock, int64_t point, int threads, bool of_all,
                  struct json *j)
 {
@@ -191,6 +213,8 @@ int state_record(const struct team *team, const struct clock *clock, int64_t poi
         err = lanes_write(team, of_all, j);
     if (!err && host_ranks(team) < team->size)
         err = interfaces_write(team, of_all, j);
+    if (!err && host_ranks(team) < team->size)
+        err = ports_write(team, of_all, j);
     if (!err && team->rank == 0)
         json_close(j, '}');
     free(all);

@@ -17,7 +17,7 @@ extern const struct op_family mem_copy_ops, mem_stream_ops, mem_latency_ops;
 /* In steelyard-mpi only. */
 extern const struct op_family mpi_p2p_pingpong_ops, mpi_p2p_exchange_ops, mpi_p2p_window_ops,
     mpi_p2p_train_ops, mpi_p2p_rate_ops, mpi_p2p_match_ops, mpi_type_ops, mpi_onesided_ops,
-    mpi_onesided_many_ops, mpi_visible_ops, mpi_win_sync_ops, mpi_win_make_ops;
+    mpi_onesided_many_ops, mpi_visible_ops, mpi_shared_ops, mpi_win_sync_ops, mpi_win_make_ops;
 extern const struct op_family mpi_coll_ops, mpi_mock_ops, mpi_nbr_ops, mpi_reduce_local_ops,
     mpi_coll_other_ops;
 extern const struct op_family mpi_pattern_ops, mpi_victim_ops, mpi_halo_ops;

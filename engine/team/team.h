@@ -23,8 +23,12 @@ struct team {
      * MPI_Init_thread or shmem_init_thread, 0 without a library. */
     int64_t began_ns, init_begin_ns, init_end_ns;
 
-    /* What this process had in memory before and after that call; 0 without a library. */
+    int64_t launch_ns; /* from the start of the launcher to main, by the clocks of day; 0: not known */
+
+    /* What this process had in memory before and after that call, and how long it took to look, in ns; 0
+     * without a library. */
     struct footprint before_init, after_init;
+    int64_t before_init_ns, after_init_ns;
 
     int64_t finalize_ns; /* duration of MPI_Finalize, shmem_finalize; known when the team is closed */
 };

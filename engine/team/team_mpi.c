@@ -98,6 +98,14 @@ enum { HAS_FIRST = false, FINALIZE_TIMED = false };
 enum { HAS_FIRST = true, FINALIZE_TIMED = true };
 #endif
 
+static struct footprint footprint_timed(int64_t *took_ns)
+{
+    const int64_t begin = system_time_ns(CLOCK_MONOTONIC);
+    const struct footprint now = memory_footprint();
+    *took_ns = system_time_ns(CLOCK_MONOTONIC) - begin;
+    return now;
+}
+
 int team_open(struct team *team, const char *thread_level, int ranks, team_early *early, void *data)
 {
     (void)ranks; /* its launcher has started them */
@@ -108,13 +116,14 @@ int team_open(struct team *team, const char *thread_level, int ranks, team_early
     struct own *own = calloc(1, sizeof *own);
     if (!own)
         return err_say(ERR_NOMEM, "no memory for the team");
-    *team = (struct team){.own = own, .size = 1, .before_init = memory_footprint()};
+    *team = (struct team){.own = own, .size = 1};
+    team->before_init = footprint_timed(&team->before_init_ns);
     team->init_begin_ns = system_time_ns(CLOCK_MONOTONIC);
     err = tools_open(wanted, &own->tools);
     if (!err)
         err = team_mpi_err(MPI_Init_thread(NULL, NULL, wanted, &own->thread_level), "MPI_Init_thread");
     team->init_end_ns = system_time_ns(CLOCK_MONOTONIC);
-    team->after_init = memory_footprint();
+    team->after_init = footprint_timed(&team->after_init_ns);
     if (!err)
         err = team_mpi_err(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
                            "MPI_Comm_set_errhandler");
@@ -169,6 +178,15 @@ int team_lane_open(const struct team *team, bool own_comm, struct team *lane)
     if (err)
         free(own);
     return err;
+}
+
+int team_lane_use(struct team *lane, MPI_Comm comm)
+{
+    struct own *own = lane->own;
+    const int rc = own->owns_ops ? MPI_Comm_free(&own->ops) : MPI_SUCCESS;
+    own->ops = comm;
+    own->owns_ops = true;
+    return team_mpi_err(rc, "MPI_Comm_free");
 }
 
 void team_lane_close(struct team *lane)

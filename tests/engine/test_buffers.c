@@ -1,4 +1,5 @@
 /* Buffers: where they begin, on which pages, how many bytes are counted; and what the kernel says is left. */
+#define _GNU_SOURCE
 #include "test.h"
 
 #include "base/buffers.h"
@@ -44,6 +45,57 @@ static void test_huge(void)
     }
     CHECK(err == 0 || err == ERR_UNSUPPORTED);
     buffers_close(&s);
+}
+
+/* Two nodes with CPUs, and one of memory alone that is farthest; all as Linux writes them. */
+static void test_nodes(void)
+{
+    static const struct {
+        unsigned long cpus;
+        enum node_choice choice;
+        const char *third; /* kB of the node without CPUs */
+        int node;          /* -1: refused */
+    } cases[] = {
+        {1 << 4, NODE_NEAR, "16", 0},  {3 << 2, NODE_NEAR, "16", 2},  {1 << 0, NODE_FAR, "16", 3},
+        {1 << 0, NODE_FAR, "0", 2},    {1 << 3, NODE_FAR, "16", 0},   {3 << 1, NODE_FAR, "16", -1},
+        {3 << 1, NODE_NEAR, "16", -1}, {1 << 9, NODE_NEAR, "16", -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        char root[] = "/tmp/steelyard-nodes-XXXXXX", folder[128], command[1024];
+        cpu_set_t cpus;
+        int node = -1;
+        CHECK(mkdtemp(root));
+        snprintf(folder, sizeof folder, "%s/sys/devices/system/node", root);
+        snprintf(command, sizeof command,
+                 "d=%s && mkdir -p $d/node0 $d/node2 $d/node3 && cd $d && "
+                 "echo 0-1,4 > node0/cpulist && echo 2-3 > node2/cpulist && echo > node3/cpulist && "
+                 "echo '10 21 28' > node0/distance && echo '21 10 12' > node2/distance && "
+                 "echo 'Node 0 MemTotal: 16 kB' > node0/meminfo && echo 'Node 2 MemTotal: 16 kB' > "
+                 "node2/meminfo && "
+                 "echo 'Node 3 MemTotal: %s kB' > node3/meminfo",
+                 folder, cases[i].third);
+        CHECK(system(command) == 0);
+        CPU_ZERO(&cpus);
+        for (size_t cpu = 0; cpu < 16; ++cpu)
+            if (cases[i].cpus >> cpu & 1)
+                CPU_SET(cpu, &cpus);
+        const int err = node_choose(root, &cpus, cases[i].choice, &node);
+        CHECK(cases[i].node < 0 ? err == ERR_UNSUPPORTED : err == 0 && node == cases[i].node);
+        snprintf(command, sizeof command, "rm -r %s", root);
+        CHECK(system(command) == 0);
+    }
+}
+
+/* Of this machine: memory of the own node is there, and without another one `far` is refused. */
+static void test_near(void)
+{
+    for (int choice = NODE_NEAR; choice <= NODE_FAR; ++choice) {
+        struct buffers s = {.node = (enum node_choice)choice};
+        unsigned char *data = NULL;
+        const int err = buffers_take(&s, 1, 100, (void **)&data);
+        CHECK(err == 0 ? buffers_touch(&s) == 0 && data[99] == BUFFERS_FILL : err == ERR_UNSUPPORTED);
+        buffers_close(&s);
+    }
 }
 
 static void test_sums(void)
@@ -110,6 +162,8 @@ int main(void)
 {
     test_place();
     test_huge();
+    test_nodes();
+    test_near();
     test_sums();
     test_what_is_left();
     return test_result();

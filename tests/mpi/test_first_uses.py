@@ -43,6 +43,7 @@ _ROWS = (  # windows of multiples of 16 bytes: those of MPICH 4.0 overlap otherw
     further("op=mpi.first.job bytes=24", 2, (0, 1)),
     ("op=mpi.first.alltoall bytes=7 use=3", 2, (0, 1)),
     further("op=mpi.first.alltoall bytes=7 use=2", 3, (0, 2)),
+    further("op=mpi.first.thread bytes=9 use=2", 2, (0, 1)),
     further("op=mpi.first.comm_dup", 2, (0, 1)),
     further("op=mpi.first.window bytes=48 use=2", 2, (0, 1)),
     further("op=mpi.first.barrier use=2", 2, ()),
@@ -53,7 +54,8 @@ _LINES = tuple(str(getattr(row, "values", row)[0]) for row in _ROWS)
 
 def _end(mpi: Mpi, ranks: int, line: str, out: Path, first: str | None = None) -> tuple[End, int]:
     """How a launch with this one point ends, and its samples, each with what there is in memory."""
-    words = ("--first", f"point=0 {first or line} warm_up=brief")
+    words = ["--first", f"point=0 {first or line} warm_up=brief"]
+    words += ["--thread-level", "multiple"] if "first.thread" in line else []
     for attempt in range(_ATTEMPTS):
         records = measure(engine_of(mpi), ranks, 1, [line], out.with_suffix(f".{attempt}"), words=words)
         (end,) = (record for record in records if isinstance(record, End))

@@ -12,7 +12,8 @@ from preloaded import build_preloaded
 from steelyard.engines.mpi import Mpi, choose_mpi
 from steelyard.records.schema import End
 
-_CALLS = ("bcast", "allreduce", "allgather", "alltoall", "put")
+_CALLS = ("bcast", "allreduce", "allgather", "alltoall", "put", "scatter", "reduce", "gather")
+_TO_ROOT = ("reduce", "gather")
 _INTER = ("bcast", "allreduce", "allgather", "alltoall")
 # A library whose counts end at 4 KiB, as others' at 2 GiB.
 _SHORT = """
@@ -60,7 +61,7 @@ def test_a_library_that_cuts_counts_is_wrong(
 
 
 def test_flipped_bits_of_large_calls_are_seen(tmp_path: Path, wheel: Mpi) -> None:
-    lines = [f"op=mpi.{call}_c bytes=1001 plant=1" for call in _CALLS]
+    lines = [f"op=mpi.{call}_c bytes=1001 plant={int(call not in _TO_ROOT)}" for call in _CALLS]
     assert [end.status for end in _ends(wheel, 2, lines, tmp_path / "out.jsonl")] == ["failed"] * len(lines)
 
 
@@ -77,7 +78,7 @@ def test_two_groups_get_each_others_blocks(tmp_path: Path, one_mpi: Mpi, ranks: 
     assert all(f"rank {ranks - 1}: " in (end.why or "") for end in ends[2::2])
 
 
-@pytest.mark.parametrize("call", [further(call) for call in ("bcast", "put")])
+@pytest.mark.parametrize("call", [further(call) for call in _CALLS])
 def test_blocks_beyond_two_gibibytes_arrive(tmp_path: Path, wheel: Mpi, call: str) -> None:
     (end,) = _ends(wheel, 2, [f"op=mpi.{call}_c bytes=2147483657"], tmp_path / "out.jsonl")
     assert (end.status, end.why) == ("ok", None)

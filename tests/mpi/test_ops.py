@@ -22,7 +22,7 @@ _RECEIVERS: dict[tuple[str, ...], tuple[int, ...]] = {
     ("bcast", "bandwidth", "bandwidth_c", "message_rate", "pattern.fan_out", "send", "part.send", "exscan"): (
         1,
     ),
-    ("reduce", "gather", "gatherv", "recv", "pattern.fan_in"): (0,),
+    ("reduce", "gather", "gatherv", "recv", "pattern.fan_in", "reduce_c", "gather_c"): (0,),
     ("put", "rput", "accumulate", "raccumulate", "put_c", "mpi.inter.bcast"): (1,),
     ("wait.stream",): (0,),
     ("put.bandwidth", "rput.bandwidth", "accumulate.bandwidth", "raccumulate.bandwidth"): (1,),

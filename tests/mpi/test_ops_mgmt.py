@@ -31,6 +31,8 @@ _MAKERS = (
     "op=mpi.comm_create_group members=half",
     "op=mpi.cart_create reorder=no",
     "op=mpi.cart_create reorder=yes",
+    "op=mpi.dist_graph_create reorder=no",
+    "op=mpi.dist_graph_create reorder=yes",
     "op=mpi.session",
     "op=mpi.session_empty",
     "op=mpi.win_allocate bytes=0",

@@ -11,7 +11,7 @@ import pytest
 
 from campaigns import plan_of, run_plan, setup_of
 from points import describe, engine_of, measure, points_once
-from steelyard.engines.mpi import Mpi
+from steelyard.engines.mpi import Mpi, choose_mpi
 from steelyard.records.read import read_folder
 from steelyard.records.schema import End, Lanes, Obs, Phases
 from steelyard.results.phases import summarise
@@ -140,6 +140,29 @@ def test_what_threads_cannot_share_is_refused(
     (end,) = _ends(tmp_path, one_mpi, 2, 2, [f"op=mpi.mt.pingpong bytes=8 {words}"])
     assert end.status == "skipped"
     assert sentence in (end.why or "")
+
+
+_HANGS = "sendrecv"  # MPICH 5.0.2 waits for ever in MPI_Sendrecv on a communicator of a stream
+_STREAMS = [f"op=mpi.mt.{name} bytes=9 channel=streams" for name in _CHANNELS if name != _HANGS]
+
+
+def test_each_thread_has_a_stream_where_the_library_reserves_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mpi = choose_mpi("embedded")
+    (refused,) = _ends(tmp_path, mpi, 2, 2, _STREAMS[:1])
+    assert refused.status == "skipped"
+    assert "give --env MPIR_CVAR_CH4_RESERVE_VCIS=2" in (refused.why or "")
+    monkeypatch.setenv("MPIR_CVAR_CH4_RESERVE_VCIS", "2")
+    planted = [*_STREAMS, f"{_STREAMS[0]} plant=1"]
+    *ends, last = _ends(tmp_path, mpi, 2, 2, planted)
+    assert [(end.status, end.why, end.verified) for end in ends] == [("ok", None, True)] * len(_STREAMS)
+    assert last.status == "failed"
+
+
+def test_a_library_without_streams_says_so(tmp_path: Path, one_mpi: Mpi) -> None:
+    (end,) = _ends(tmp_path, one_mpi, 2, 2, _STREAMS[:1])
+    assert (end.status, "which MPICH has from 4.1 on" in (end.why or "")) == ("skipped", True)
 
 
 def test_the_level_is_asked_for_and_a_lower_one_refused(tmp_path: Path, mpi: Mpi) -> None:

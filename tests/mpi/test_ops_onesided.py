@@ -27,6 +27,9 @@ _SHORT = "method=batch reps=1 rule=fixed count=1"
 _FORMS = ("", ".bandwidth calls=3", ".bandwidth calls=3 per=call", ".bibandwidth calls=3")
 
 
+_SHARED, _ORDERS = ("store", "load"), ("win_sync", "atomics")  # ways of shared windows
+
+
 def _epochs(call: str) -> Iterator[tuple[str, str]]:
     """The pairs of `sync` and `complete` that MPI defines for a call."""
     ways = _COMPLETE if call in _REQUESTS else _COMPLETE[:-1]
@@ -83,6 +86,7 @@ def _choices() -> Iterator[str]:
     for kind, swaps in itertools.product(("long", "int"), ("always", "never")):
         yield f"op=mpi.compare_and_swap window=create type={kind} swaps={swaps}"
     yield from (f"op=mpi.{call} bytes={size}" for call in ("put", "rget") for size in (0, 1, 100_001))
+    yield from (f"op=mpi.shared.{way} bytes=100001 order={order}" for way in _SHARED for order in _ORDERS)
     yield from (f"op=mpi.{call} bytes={size}" for call in _PLAIN[2:] for size in (0, 8, 80_008))
 
 

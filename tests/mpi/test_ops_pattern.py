@@ -58,6 +58,10 @@ def test_every_layout_says_everything_right(tmp_path: Path, mpi: Mpi, ranks: int
         f"op=mpi.pattern.ring {_FIXED} bytes=70000 kind=sendrecv",
         f"op=mpi.pattern.shift {_FIXED} bytes=7 kind=sendrecv d=0",
         f"op=mpi.pattern.all {_FIXED} bytes=7 kind=sendrecv",
+        *(
+            f"op=mpi.pattern.{layout} {_FIXED} bytes=70 kind=served window=5 buffers=3"
+            for layout in ("fan_in", "fan_out", "all", "ring", "neighbours")
+        ),
     ]
     lines = points_of(mpi, ranks, lines)
     for line, end in zip(lines, _ends(mpi, ranks, lines, tmp_path / "out.jsonl"), strict=True):

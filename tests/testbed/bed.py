@@ -25,6 +25,7 @@ _NETWORK = "10.77.0"
 _TUNSETIFF = 0x400454CA  # linux/if_tun.h
 _IFF_TAP_NO_PI = 0x1002
 _LONGEST_FRAME = 1 << 16
+_BURST = 16384  # bytes that may follow each other at full speed: some frames
 _AT_ONCE = 64  # frames taken from one host before the others have their turn
 
 # A host's name, the names of all, network devices (/sys) beside the machine's control groups, shared memory,
@@ -66,6 +67,8 @@ def main() -> None:
     wanted = json.loads(sys.argv[1])
     try:
         hub = _make(Path(wanted["folder"]), wanted["hosts"], wanted["delays"])
+        for host, link in zip(wanted["hosts"], wanted["links"], strict=True):
+            _limit_link(Path(wanted["folder"]), host["name"], **link)
     except (OSError, subprocess.CalledProcessError) as error:
         said = getattr(error, "stderr", "") or ""
         print(f"{error} {said}".replace("\n", " "), flush=True)
@@ -133,6 +136,16 @@ def _lay_bridge(pids: list[int]) -> None:
         port = f"port{i}"
         _run("ip", "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", str(pid))
         _run("ip", "link", "set", port, "master", "bridge", "up")
+
+
+def _limit_link(folder: Path, name: str, port: str, mbits: float, queue: int) -> None:
+    """Let a host send, and be sent, so many Mbit/s, of which `queue` bytes may wait either way; 0: any."""
+    if not mbits:
+        return
+    pid = (folder / f"pid.{name}").read_text().strip()
+    shape = f"root tbf rate {mbits}mbit burst {_BURST} limit {queue}".split()
+    _run("nsenter", "-t", pid, "-n", "tc", "qdisc", "add", "dev", "eth0", *shape)
+    _run("tc", "qdisc", "add", "dev", port, *shape)
 
 
 def _lay_tap(pid: int) -> int:

@@ -56,6 +56,16 @@ class Host:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """A host's link to the bridge: Mbit/s either way (0: as fast as the machine is), and the bytes that may
+    wait for it; what comes beyond them is lost.
+    """
+
+    mbits: float = 0.0
+    queue: int = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
 class Start:
     """How to start ranks on the hosts: `[*argv_prefix, program, ...]` with os.environ | environment."""
 
@@ -141,13 +151,15 @@ def hosts(
     count: int,
     offsets_s: Sequence[int] = (),
     delays_s: Mapping[tuple[int, int], float] | None = None,
+    links: Mapping[int, Link] | None = None,
 ) -> Iterator[Hosts]:
     """Make `count` hosts, h1, h2, ..., for as long as the `with` lasts; nothing of them is left at its end.
 
     `offsets_s[i]`, whole seconds, is how far host i's CLOCK_MONOTONIC is to be ahead of the others', from any
     origin: all are moved up so that none is behind the machine's, which a clock younger than the offset would
     not survive. `delays_s[i, j]`, in seconds, is how long a frame takes from host i to host j (0 where not
-    named), through a hub instead of the bridge. Raises OSError when the bed cannot be made.
+    named), through a hub instead of the bridge. `links[i]` limits what goes between host i and the bridge.
+    Raises OSError when the bed cannot be made.
     """
     offsets = [*offsets_s, *[0] * (count - len(offsets_s))]
     lowest = min(offsets)
@@ -160,11 +172,16 @@ def hosts(
             "folder": folder,
             "hosts": [{"name": n, "monotonic_s": o - lowest} for n, o in zip(names, offsets, strict=True)],
             "delays": delays,
+            "links": [_link_words(i, (links or {}).get(i, Link())) for i in range(count)],
         }
         argv = ["unshare", *_UNSHARED, sys.executable, "-I", str(Path(__file__).with_name("bed.py"))]
         with _kept([*argv, json.dumps(wanted)]) as pid:
             made = (Host(n, (o - offsets[0]) * 10**9) for n, o in zip(names, offsets, strict=True))
             yield Hosts(tuple(made), f"{folder}/agent", pid)
+
+
+def _link_words(host: int, link: Link) -> dict[str, str | float]:
+    return {"port": f"port{host}", "mbits": link.mbits, "queue": link.queue}
 
 
 @contextlib.contextmanager

@@ -10,12 +10,14 @@ from msgspec.structs import replace
 from macro_rows import row
 from steelyard.analyses.interfaces.model import InterfaceUse, interface_uses
 from steelyard.analyses.interfaces.tables import interface_tables
+from steelyard.analyses.lost_segments.model import lost_segments
+from steelyard.analyses.lost_segments.tables import lost_tables
 from steelyard.records.parts import HostInterfaces, Interface
 from steelyard.records.schema import State
 from steelyard.render.terminal import Paper, table_text
 from steelyard.results.facets import Interfaces, RowInterface
 from steelyard.results.row import Row
-from steelyard.results.traffic import traffic_of
+from steelyard.results.traffic import NetworkUse, RankPorts, Resent, network_of, traffic_of
 
 MIB = 2**20
 
@@ -138,3 +140,41 @@ def test_a_line_of_the_table_says_by_what_of_whom_and_how_full() -> None:
         ("eth0", "h1 and h2", "47.68 MiB", "50.0 MB/s", "40 % of 1 Gb/s", ""),
         ("eth1", "h3", "5.96 MiB", "6.25 MB/s", "50 % of 100 Mb/s", "most others use eth0"),
     ]
+
+
+def test_segments_that_are_sent_again_and_ports_of_ranks_are_taken_from_states() -> None:
+    first, last = (
+        replace(
+            state(point, at, [port("eth0", 0, 0)], [port("eth0", 0, 0)], ranks=(0, 8)),
+            ports=("eth0,eth1", ""),
+        )
+        for point, at in ((None, 0), (3, 10**9))
+    )
+    counted = [
+        replace(each, interfaces=tuple(replace(host, tcp_sent=s, tcp_resent=r) for host in each.interfaces))
+        for each, s, r in ((first, 1000, 5), (last, 3000, 45))
+    ]
+    network = network_of(counted)[3]
+    assert network.resent == (Resent("h1", 2000, 40), Resent("h2", 2000, 40))
+    assert network.ports == (RankPorts(0, ("eth0", "eth1")), RankPorts(8, ()))
+    assert network_of([first, last])[3].resent == ()  # engines that did not count
+    back = [counted[1], replace(counted[0], point=4)]
+    assert network_of(back)[4].resent == ()  # set back
+    assert network_of([replace(first, interfaces=()), replace(last, interfaces=())]) == {}
+    assert NetworkUse() == NetworkUse((), (), ())
+
+
+def resent(share: float, low: float | None, high: float | None) -> Row:
+    plain = row("mpi.alltoall", "a", [1e3], bytes=65536, sized=True, hosts=4)
+    network = Interfaces(tcp_resent=share, tcp_resent_low=low, tcp_resent_high=high)
+    lossy: Row = replace(plain, facets=(*plain.facets, network))
+    return lossy
+
+
+def test_only_loss_beyond_chance_is_named() -> None:
+    assert (
+        lost_segments([resent(0.02, None, None), resent(0.002, 0.0005, 0.004), resent(0.0, 0.0, 0.0)]) == ()
+    )
+    (table,) = lost_tables(lost_segments([resent(0.02, 0.01, 0.03)]))
+    assert [line.cells for line in table.lines] == [("2 %", "1 % to 3 %")]
+    assert lost_tables(()) == ()

@@ -18,6 +18,9 @@ from steelyard.results.row import Row
 def _row(op: str, ranks: int, init: float, launcher: str = "hydra") -> Row:
     began = JobStart(
         launcher=launcher,
+        launch=7e7,
+        launch_low=6e7,
+        launch_high=8e7,
         exec_to_main=1e7,
         main_to_init=2e5,
         init=init,
@@ -51,6 +54,7 @@ def test_the_table_fits_a_screen_and_needs_starts() -> None:
     text = table_text(table, Paper(80, is_pipe=False))
     assert max(map(len, text.splitlines())) <= 80
     assert "160 ms" in text
+    assert "70.0 ms" in text
     assert "Finalize" in text
 
 

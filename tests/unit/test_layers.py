@@ -46,7 +46,7 @@ _MAY_INCLUDE = {
     "ops/common/*": _OP,
     "ops/mpi/coll/*": (*_FAMILY, "comm/*", "ops/mpi/overlap/*"),
     "ops/mpi/mock/*": (*_FAMILY, "comm/*", "ops/mpi/coll/*", "ops/mpi/overlap/*"),
-    "ops/mpi/first/*": (*_FAMILY, "core/first.h"),
+    "ops/mpi/first/*": (*_FAMILY, "comm/*", "core/first.h"),
     "ops/mpi/onesided/*": (*_FAMILY, "comm/*", "ops/mpi/coll/reduction.h", "ops/mpi/threads/threads.h"),
     "ops/mpi/threads/*": (*_FAMILY, "comm/*", "ops/mpi/p2p/*"),
     "ops/mpi/*": (*_FAMILY, "comm/*"),

@@ -105,3 +105,26 @@ def test_the_table_fits_a_screen_and_needs_what_was_counted() -> None:
     assert max(map(len, text.splitlines())) <= 80
     assert "7.903 KiB" in text
     assert [line.cells[-1] for line in table.lines] == ["none", "leak"]
+
+
+def _held(ranks: int, objects: int, held: float) -> Row:
+    plain = row("mpi.memory.comm_dup", "a", [5e5, 6e5], ranks=ranks, params={"objects": float(objects)})
+    memory = Memory(held_bytes=held, held_low=held, held_high=held, resident_bytes=0.0)
+    grown: Row = msgspec.structs.replace(plain, facets=(*plain.facets, memory))
+    return grown
+
+
+def test_growth_over_ranks_and_over_objects_is_their_slope() -> None:
+    by_ranks = [_held(ranks, 500, 4000 + 160.0 * ranks) for ranks in (2, 4, 8)]
+    slopes = [(memory.peer, memory.further) for memory in object_memories(by_ranks)]
+    assert all(peer is not None and peer.value == pytest.approx(160) for peer, _ in slopes)
+    assert all(further is None for _, further in slopes)
+    by_objects = [_held(2, objects, 100 + 32000.0 / objects) for objects in (100, 200, 500)]
+    slopes = [(memory.peer, memory.further) for memory in object_memories(by_objects)]
+    assert all(further is not None and further.value == pytest.approx(100) for _, further in slopes)
+    assert all(peer is None for peer, _ in slopes)
+    (table,) = object_memory_tables(object_memories(by_ranks))
+    names = [column.name for column in table.columns]
+    assert "a peer" in names
+    assert "further" not in names
+    assert max(map(len, table_text(table, Paper(80, is_pipe=False)).splitlines())) <= 80

@@ -75,6 +75,8 @@ static void link_all(struct chase *c)
     c->at = nodes;
 }
 
+static const struct param params[] = {NODE_PARAM, {0}};
+
 static int setup(const struct op_env *env, void **state)
 {
     if (env->bytes < 2 * LINE)
@@ -93,6 +95,11 @@ static int setup(const struct op_env *env, void **state)
                        strerror(errno));
     }
     c->nodes = memory;
+    const int err = node_keep((enum node_choice)(int)env->params[0], memory, c->count * sizeof *c->nodes);
+    if (err) {
+        teardown(c);
+        return err;
+    }
     link_all(c);
     *state = c;
     return 0;
@@ -110,6 +117,7 @@ static void op_at(size_t i, struct op *op)
         .report = OP_SLOWEST,
         .parts = 1,
         .default_bytes = "4Ki..256Mi",
+        .params = params,
         .setup = setup,
         .run = run,
         .verify = verify,

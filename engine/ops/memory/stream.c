@@ -274,7 +274,7 @@ static void teardown(void *state)
 }
 
 /* Memory straight from the system, because malloc() may return memory that is already touched. */
-static int alloc(struct stream *s)
+static int alloc(struct stream *s, enum node_choice node)
 {
     s->lane = aligned_alloc(LINE, (size_t)s->lanes * sizeof *s->lane);
     if (!s->lane)
@@ -286,6 +286,10 @@ static int alloc(struct stream *s)
             mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED)
             return err_say(ERR_NOMEM, "no memory for arrays of %zu bytes: %s", bytes, strerror(errno));
+        s->lane[i].array[0] = memory; /* unmapped also after an error */
+        const int err = node_keep(node, memory, bytes);
+        if (err)
+            return err;
         for (int k = 0; k < s->kernel->arrays; ++k)
             s->lane[i].array[k] = (struct memory_line *)(void *)((char *)memory + (size_t)k * s->stride);
     }
@@ -307,7 +311,7 @@ static int setup(const struct op_env *env, void **state)
                          .lines = lines,
                          .stride = (lines * LINE + PAGE - 1) / PAGE * PAGE + STAGGER,
                          .planted = env->planted};
-    int err = alloc(s);
+    int err = alloc(s, (enum node_choice)(int)env->params[0]);
     err = err ? err : pool_open(env->threads, &s->pool);
     if (err)
         teardown(s);
@@ -322,6 +326,8 @@ static double moved(const struct op_env *env)
     const struct stream_kernel *kernel = env->op->row;
     return (double)(lines_of(env) * (size_t)kernel->arrays * (size_t)env->threads * LINE);
 }
+
+static const struct param params[] = {NODE_PARAM, {0}};
 
 static const struct op rows[] = {
     {.name = "mem.stream.copy",
@@ -354,6 +360,7 @@ static void op_at(size_t i, struct op *op)
     op->parts = 1;
     op->threaded = true;
     op->default_bytes = "4Ki..256Mi";
+    op->params = params;
     op->setup = setup;
     op->run = run;
     op->verify = verify;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -127,7 +128,7 @@ def engine_command(job: CampaignJob, engine: Engine, launch: LaunchCommand, path
         command += ["--thread-level", group.thread_level or "funneled"]
     if group.opens is not None:
         (point,) = group.points
-        command += ["--first", point_line(point, job.setup.ops, None)]
+        command += ["--first", point_line(point, job.setup.ops, None), "--started", str(time.time_ns())]
     plan = job.plan
     if plan.arrivals is not None:
         command += ["--arrivals", str(_arrivals_file(job.folder))]

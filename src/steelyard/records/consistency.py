@@ -182,6 +182,7 @@ def _of_state(state: State, ranks: int) -> Iterator[str | None]:
     of_hosts = [host.rank for host in state.interfaces]
     with_state = state.ranks or range(ranks)
     yield _unless(all(rank in with_state for rank in of_hosts), "interfaces are of a rank without a state")
+    yield _unless(len(state.ports) in (0, len(with_state)), "ports are not those of its ranks")
     shapes = [[len(threads) for threads in lanes] for lanes in (state.lanes, state.lanes_meant)]
     yield _unless(shapes[0] == shapes[1], "lanes and lanes_meant are not of the same threads")
 

@@ -106,6 +106,7 @@ class Place(RecordPart, frozen=True):
     clock_base_ns: Whole = 0  # the reading of the source at timestamp 0
     clock_doubt: Text | None = None  # why it is not sound
     clock_passed: Text | None = None  # a better clock that this rank found doubtful, and why: `tsc: ...`
+    launch_ns: Count | None = None  # from the start of the launcher to main, by the clocks of day
     exec_to_main_ns: Whole | None = None  # from the process's start, in Linux's steps of 10 ms
     other_libraries: bool = False  # its program or libraries differ from those of rank 0
     machine: Text = ""  # of rank 0, and of ranks on another kind of machine: model, CPUs, kernel
@@ -199,7 +200,8 @@ class Phase(RecordPart, frozen=True):
 
 class Interface(RecordPart, frozen=True):
     """A network interface of a host: bytes that it has received and sent since it was made, its line rate in
-    Mbit/s, and its state in the kernel's words. `kind` is net or infiniband. None: the system does not tell.
+    Mbit/s, its state in the kernel's words, and the CPUs near its device. `kind` is net or infiniband. None:
+    the system does not tell, or the device is made by software.
     """
 
     name: Name
@@ -208,14 +210,19 @@ class Interface(RecordPart, frozen=True):
     tx_bytes: Count
     mbits: Count | None = None
     state: Name | None = None
+    cpus: Name | None = None
 
 
 class HostInterfaces(RecordPart, frozen=True):
-    """The network interfaces of a host, as one of its ranks saw them."""
+    """The network interfaces of a host, as one of its ranks saw them; segments of TCP that the host has sent,
+    and those that it has sent again, because none said that they had come (None: the system does not tell).
+    """
 
     rank: Count
     host: Name
     interfaces: tuple[Interface, ...] = ()
+    tcp_sent: Count | None = None
+    tcp_resent: Count | None = None
 
 
 class StuckRank(RecordPart, frozen=True):

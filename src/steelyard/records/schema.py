@@ -257,7 +257,8 @@ class State(_Record, frozen=True, tag="state"):
     CPU, `throttles` of its core, `quota_stops` of the control group; `step_ps` is the undisturbed time of a
     step of fixed work. A rank of several threads has `lanes`, the place of each thread when the point had
     ended, and `lanes_meant`, where it was bound ("": it was not). Where ranks are on several hosts,
-    `interfaces` are the network interfaces of each host that one of the ranks is on, once.
+    `interfaces` are the network interfaces of each host that one of the ranks is on, once, and `ports` the
+    names of those by which each rank is connected to others ("eth0", "eth0,eth1", "").
     """
 
     at_ns: tuple[Whole, ...]
@@ -278,6 +279,7 @@ class State(_Record, frozen=True, tag="state"):
     lanes: tuple[tuple[Name, ...], ...] = ()
     lanes_meant: tuple[tuple[Name, ...], ...] = ()
     interfaces: tuple[HostInterfaces, ...] = ()
+    ports: tuple[Name, ...] = ()
 
     def rank(self, index: int) -> int:
         """Find the rank of an item."""
@@ -323,6 +325,8 @@ class End(_Record, frozen=True, tag="end"):
     where: tuple[StuckRank, ...] = ()
     hint: Hint | None = None  # if something was promised to the library
     window_model: Name | None = None  # of a window's memory, as the library says: unified, separate
+    reordered: Count | None = None  # ranks that got another number from a library that may choose them
+    mapping: tuple[Count, ...] = ()  # their old numbers in the order of the new ones; none: of many ranks
     transport: Transport | None = None  # of an op that leaves it to a library
     files: FileSystem | None = None  # of an op of files
 

@@ -21,7 +21,7 @@ from steelyard.records.read import part_number, read_points
 from steelyard.records.reduced import ReducedSync
 from steelyard.records.schema import Job, Lanes, Launch, Phases, Point, Sync
 from steelyard.results.row import RowLaunch
-from steelyard.results.traffic import Traffic, traffic_of
+from steelyard.results.traffic import NetworkUse, network_of
 from steelyard.results.values import Values, values_of
 from steelyard.stats.arrays import FloatArray
 
@@ -55,12 +55,14 @@ class PointLaunch(Struct, frozen=True):
     answer: KernelAnswer | None = None  # of a kernel that records its answer
     hint: Hint | None = None  # what was promised to the library
     window_model: str | None = None  # the library's name for a window's memory model
+    reordered: int | None = None  # ranks that a library gave another number, where it may
+    mapping: tuple[int, ...] = ()  # their old numbers in the order of the new ones
     transport: Transport | None = None  # what carried the messages, if a library chose it
     files: FileSystem | None = None  # what an op's files are on
     where: tuple[StuckRank, ...] = ()  # the places of its ranks when it hung
     finalize_ns: int | None = None  # MPI_Finalize, of the slowest rank that tells
     ending: str | None = None  # what went wrong in the launch after its last test case
-    traffic: tuple[Traffic, ...] = ()  # what network interfaces of hosts moved meanwhile
+    network: NetworkUse = NetworkUse()  # what interfaces of hosts moved meanwhile; ports of ranks
 
     @property
     def values(self) -> FloatArray:
@@ -102,7 +104,7 @@ def load(folder: Path, mapped: Mapper = serially, *, may_be_lost: bool = False) 
     finalized = {
         file.path.name: max(close.finalize_ns for close in file.closes) for file in read.files if file.closes
     }
-    traffic = {file.path.name: traffic_of(file.states) for file in read.files}
+    networks = {file.path.name: network_of(file.states) for file in read.files}
     best: dict[tuple[int, int], _Found] = {}
     for one in found:
         kept = best.setdefault((one.point, one.cell.launch), one)
@@ -116,7 +118,7 @@ def load(folder: Path, mapped: Mapper = serially, *, may_be_lost: bool = False) 
         ended = {
             "ending": endings.get(one.file),
             "finalize_ns": finalized.get(one.file),
-            "traffic": traffic[one.file].get(index, ()) if one.file in traffic else (),
+            "network": networks.get(one.file, {}).get(index, NetworkUse()),
         }
         cells[index].append(replace(one, cell=replace(one.cell, **ended)))
     points = tuple(
@@ -224,6 +226,8 @@ def cell_of(file: JobFile, run: PointRun) -> PointLaunch:
         answer=end.answer if end else None,
         hint=end.hint if end else None,
         window_model=end.window_model if end else None,
+        reordered=end.reordered if end else None,
+        mapping=end.mapping if end else (),
         transport=end.transport if end else None,
         files=end.files if end else None,
         where=end.where if end else (),

@@ -21,9 +21,57 @@ class Traffic(Struct, frozen=True, kw_only=True):
     kind: str
     state: str | None
     mbits: int | None
+    cpus: str | None = None
     received: int
     sent: int
     seconds: float
+
+
+class Resent(Struct, frozen=True):
+    """Segments of TCP that a host sent during a test case, and those of them that it sent again."""
+
+    host: str
+    sent: int
+    again: int
+
+
+class RankPorts(Struct, frozen=True):
+    """The names of the interfaces by which a rank was connected to others when a test case had ended."""
+
+    rank: int
+    names: tuple[str, ...]
+
+
+class NetworkUse(Struct, frozen=True):
+    """What the hosts and ranks of a launch tell of a test case between hosts."""
+
+    traffic: tuple[Traffic, ...] = ()
+    resent: tuple[Resent, ...] = ()
+    ports: tuple[RankPorts, ...] = ()
+
+
+def network_of(states: Sequence[State]) -> dict[int, NetworkUse]:
+    """Take what each test case of a launch did to counters, and the ports of its ranks at its end."""
+    traffic = traffic_of(states)
+    networks = {}
+    for before, after in pairwise(states):
+        if after.point is not None and (before.interfaces and after.interfaces):
+            ports = tuple(
+                RankPorts(after.rank(i), tuple(filter(None, names.split(","))))
+                for i, names in enumerate(after.ports)
+            )
+            networks[after.point] = NetworkUse(traffic[after.point], tuple(_resent(before, after)), ports)
+    return networks
+
+
+def _resent(before: State, after: State) -> Iterator[Resent]:
+    known = {host.host: (host.tcp_sent, host.tcp_resent) for host in before.interfaces}
+    for host in after.interfaces:
+        sent, again = known.get(host.host, (None, None))
+        if sent is None or again is None or host.tcp_sent is None or host.tcp_resent is None:
+            continue
+        if sent <= host.tcp_sent and again <= host.tcp_resent:
+            yield Resent(host.host, host.tcp_sent - sent, host.tcp_resent - again)
 
 
 def traffic_of(states: Sequence[State]) -> dict[int, tuple[Traffic, ...]]:
@@ -53,6 +101,7 @@ def _between(before: State, after: State) -> Iterator[Traffic]:
                     kind=last.kind,
                     state=last.state,
                     mbits=last.mbits,
+                    cpus=last.cpus,
                     received=last.rx_bytes - was.rx_bytes,
                     sent=last.tx_bytes - was.tx_bytes,
                     seconds=seconds,

@@ -118,7 +118,9 @@ def _remarks(row: Row, launches: int) -> Iterator[Remark]:
     yield from _noisy_words(row)
     if row.transport is not None and row.layer not in (None, MPI):
         yield Remark("transport", f"by {row.transport}")
-    hint = row.get(LibraryHints).hint
+    hint, reordered = row.get(LibraryHints).hint, row.get(LibraryHints).reordered
+    if reordered is not None:
+        yield Remark("reordered", f"the library gave {reordered or 'no'} of {row.ranks} ranks another number")
     if hint is not None and hint.has != hint.asked:
         has = "says nothing of" if hint.has is None else f"has {hint.has} for"
         yield Remark(f"hint {hint.key}", f"the library {has} {hint.key}={hint.asked}")

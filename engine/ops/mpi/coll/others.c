@@ -59,6 +59,9 @@ struct row {
 CALL(bcast_c, MPI_Bcast_c(c->recv, c->count, MPI_BYTE, ROOT, c->comm))
 CALL(allreduce_c, MPI_Allreduce_c(c->send, c->recv, c->count, MPI_BYTE, MPI_BXOR, c->comm))
 CALL(allgather_c, MPI_Allgather_c(c->send, c->count, MPI_BYTE, c->recv, c->count, MPI_BYTE, c->comm))
+CALL(reduce_c, MPI_Reduce_c(c->send, c->recv, c->count, MPI_BYTE, MPI_BXOR, ROOT, c->comm))
+CALL(gather_c, MPI_Gather_c(c->send, c->count, MPI_BYTE, c->recv, c->count, MPI_BYTE, ROOT, c->comm))
+CALL(scatter_c, MPI_Scatter_c(c->send, c->count, MPI_BYTE, c->recv, c->count, MPI_BYTE, ROOT, c->comm))
 CALL(alltoall_c, MPI_Alltoall_c(c->send, c->count, MPI_BYTE, c->recv, c->count, MPI_BYTE, c->comm))
 CALL(inter_barrier, MPI_Barrier(c->inter))
 CALL(inter_allreduce, MPI_Allreduce(c->send, c->recv, c->narrow, MPI_BYTE, MPI_BXOR, c->inter))
@@ -79,6 +82,15 @@ static int inter_bcast(struct call *c)
 {
     const int root = !c->is_lower ? ROOT : c->rank == ROOT ? MPI_ROOT : MPI_PROC_NULL;
     return MPI_Bcast(c->recv, c->narrow, MPI_BYTE, root, c->inter);
+}
+
+/* In an epoch of a lock the library may need the target: it stays in MPI until the root is done. */
+static int meet_target(const struct call *c)
+{
+    if (c->rank == ROOT)
+        return MPI_Send(NULL, 0, MPI_BYTE, TARGET, TAG, c->comm);
+    return c->rank == TARGET ? MPI_Recv(NULL, 0, MPI_BYTE, ROOT, TAG, c->comm, MPI_STATUS_IGNORE)
+                             : MPI_SUCCESS;
 }
 
 /* ---- data -------------------------------------------------------------------------------------------- */
@@ -140,6 +152,21 @@ static int check_gathered(struct call *c)
     return check_blocks(c, ROOT);
 }
 
+static int check_bits_at_root(struct call *c)
+{
+    return c->rank == ROOT ? check_bits(c) : 0;
+}
+
+static int check_gathered_at_root(struct call *c)
+{
+    return c->rank == ROOT ? check_blocks(c, ROOT) : 0;
+}
+
+static int check_mine(struct call *c)
+{
+    return data_check(c->recv, c->bytes, ROOT, c->rank, 0);
+}
+
 static int check_each(struct call *c)
 {
     return check_blocks(c, in_all(c));
@@ -157,6 +184,12 @@ static const struct row rows[] = {
      ALL, ONE, ONE, FLOW_ALL, allreduce_c, fill_one, check_bits},
     {"mpi.allgather_c", "a block from each rank to every rank by MPI_Allgather_c" BEYOND, "MPI_Allgather_c",
      ALL, ONE, EACH, FLOW_ALL, allgather_c, fill_one, check_gathered},
+    {"mpi.reduce_c", "the bits of all ranks combined (BXOR) at rank 0 by MPI_Reduce_c" BEYOND, "MPI_Reduce_c",
+     ALL, ONE, ONE, FLOW_IN, reduce_c, fill_one, check_bits_at_root},
+    {"mpi.gather_c", "a block from each rank to rank 0 by MPI_Gather_c" BEYOND, "MPI_Gather_c", ALL, ONE,
+     EACH, FLOW_IN, gather_c, fill_one, check_gathered_at_root},
+    {"mpi.scatter_c", "a block of its own from rank 0 to every rank by MPI_Scatter_c" BEYOND, "MPI_Scatter_c",
+     ALL, EACH, ONE, FLOW_OUT, scatter_c, fill_each, check_mine},
     {"mpi.alltoall_c", "a block of its own from each rank to every rank by MPI_Alltoall_c" BEYOND,
      "MPI_Alltoall_c", ALL, EACH, EACH, FLOW_ALL, alltoall_c, fill_each, check_each},
     {"mpi.put_c", "a put of rank 0 into rank 1's window by MPI_Put_c, in an epoch of a lock" BEYOND,
@@ -179,6 +212,8 @@ static int run(void *state, int64_t reps)
     int rc = MPI_SUCCESS;
     for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i)
         rc = c->row->once(c);
+    if (rc == MPI_SUCCESS && c->row->over == WINDOW)
+        rc = meet_target(c);
     return team_mpi_err(rc, c->row->calls);
 }
 
@@ -264,19 +299,48 @@ static int setup(const struct op_env *env, void **state)
     return err;
 }
 
+/* Around a rank's own accesses to its window, which others lock. */
+static int own_epoch(const struct call *c, bool opens)
+{
+    if (c->row->over != WINDOW)
+        return 0;
+    return opens ? team_mpi_err(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, c->rank, 0, c->window), "MPI_Win_lock")
+                 : team_mpi_err(MPI_Win_unlock(c->rank, c->window), "MPI_Win_unlock");
+}
+
+static int fill(struct call *c, size_t received)
+{
+    const int err = own_epoch(c, true);
+    if (err)
+        return err;
+    if (received > 0)
+        data_poison(c->recv, received);
+    c->row->fill(c);
+    return own_epoch(c, false);
+}
+
+static int look(struct call *c, size_t received)
+{
+    int err = own_epoch(c, true);
+    if (err)
+        return err;
+    if (received > 0)
+        data_arrived(c->recv, received, c->planted);
+    err = c->row->check(c);
+    const int left = own_epoch(c, false);
+    return err ? err : left;
+}
+
 static int verify(void *state)
 {
     struct call *c = state;
     const size_t received = blocks_of(c->row->recv, c->others) * c->bytes;
-    if (received > 0)
-        data_poison(c->recv, received);
-    c->row->fill(c);
-    int err = team_mpi_err(MPI_Barrier(c->comm), "MPI_Barrier"); /* none puts before there is poison */
+    int err = fill(c, received);
+    err =
+        err ? err : team_mpi_err(MPI_Barrier(c->comm), "MPI_Barrier"); /* none puts before there is poison */
     err = err ? err : run(c, 1);
     err = err ? err : team_mpi_err(MPI_Barrier(c->comm), "MPI_Barrier");
-    if (received > 0)
-        data_arrived(c->recv, received, c->planted);
-    return err ? err : c->row->check(c);
+    return err ? err : look(c, received);
 }
 
 static double moved(const struct op_env *env)
@@ -285,6 +349,9 @@ static double moved(const struct op_env *env)
     const size_t send = blocks_of(row->send, env->team->size), recv = blocks_of(row->recv, env->team->size);
     return (double)(send > recv ? send : recv) * (double)env->bytes;
 }
+
+/* The message that ends a sample of puts takes some us: one percent of a sample. */
+static const double ONCE_MATTERS_NS = 200e3;
 
 static void op_at(size_t i, struct op *op)
 {
@@ -298,6 +365,7 @@ static void op_at(size_t i, struct op *op)
                       .report = is_put ? OP_ROOT : OP_SLOWEST,
                       .parts = 1,
                       .least_ranks = is_put || is_two ? 2 : 1,
+                      .least_ns = is_put ? ONCE_MATTERS_NS : 0,
                       .default_bytes = moves ? "8,64Ki,4Mi" : NULL,
                       .params = params,
                       .missing = is_two ? INTER_MISSING : MPI4_MISSING,

@@ -2,6 +2,7 @@
 #include "ops/mpi/first/first.h"
 
 #include "base/err.h"
+#include "base/pool.h"
 #include "ops/common/data.h"
 
 #include <string.h>
@@ -154,6 +155,56 @@ static int barrier_use(struct first *f)
     return team_mpi_err(MPI_Barrier(MPI_COMM_WORLD), "the first MPI_Barrier");
 }
 
+/* thread: another thread than the first one sends itself a message. */
+
+static int thread_ready(struct first *f)
+{
+    int err = team_threads_allowed(f->op->name, 2);
+    err = err ? err : first_ready(f, 1);
+    if (err)
+        return err;
+    struct first_state *e = f->own;
+    data_fill(e->send, f->bytes, f->rank, f->rank);
+    err = pool_open(2, &e->pool);
+    if (err)
+        first_done(f);
+    return err;
+}
+
+static void thread_call(void *arg, int lane)
+{
+    struct first_state *e = arg;
+    if (lane > 0)
+        e->rc = MPI_Sendrecv(e->send, e->count, MPI_BYTE, 0, TAG, e->recv, e->count, MPI_BYTE, 0, TAG,
+                             MPI_COMM_SELF, MPI_STATUS_IGNORE);
+}
+
+static int thread_use(struct first *f)
+{
+    struct first_state *e = f->own;
+    pool_begin(e->pool, thread_call, e);
+    pool_end(e->pool);
+    return team_mpi_err(e->rc, "MPI_Sendrecv");
+}
+
+static int thread_after(struct first *f)
+{
+    const struct first_state *e = f->own;
+    data_arrived(e->recv, f->bytes, f->planted);
+    const int err = data_check(e->recv, f->bytes, f->rank, f->rank, 0);
+    data_poison(e->recv, f->bytes);
+    return err;
+}
+
+static void thread_done(struct first *f)
+{
+    struct first_state *e = f->own;
+    pool_close(e->pool);
+    first_done(f);
+}
+
+const struct op_first first_thread = {
+    .ready = thread_ready, .use = thread_use, .after = thread_after, .done = thread_done};
 const struct op_first first_message = {
     .ready = message_ready, .use = message_use, .after = message_after, .done = first_done};
 const struct op_first first_bcast = {

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "comm/compat_mpi.h"
 #include "ops/common/data.h"
 #include "ops/families.h"
 
@@ -107,6 +108,15 @@ static const struct op rows[] = {
      .default_bytes = sizes,
      .params = params,
      .first = &first_alltoall},
+    {.name = "mpi.first.thread",
+     .summary = "the first call of MPI by a thread, a message to itself, by each rank",
+     .class = OP_COLLECTIVE,
+     .report = OP_SLOWEST,
+     .default_bytes = sizes,
+     .thread_level = "multiple",
+     .params = params,
+     .missing = THREADS_MISSING,
+     .first = &first_thread},
     {.name = "mpi.first.comm_dup",
      .summary = "the first MPI_Comm_dup",
      .class = OP_COLLECTIVE,

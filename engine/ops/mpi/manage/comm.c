@@ -3,6 +3,7 @@
 #include "ops/families.h"
 
 #include "base/err.h"
+#include "base/json.h"
 #include "comm/compat_mpi.h"
 #include "ops/common/data.h"
 #include "team/team_mpi.h"
@@ -55,8 +56,9 @@ struct maker {
     MPI_Session session;
     int rank, size, color, key, groups;
     bool reversed, reorder, member;
-    int count;      /* members of this rank's new communicator */
-    int *of_member; /* their ranks in `comm`, in the order of the new communicator */
+    int *who, members; /* those of the communicator that was checked last: their ranks in `comm` */
+    int count;         /* members of this rank's new communicator */
+    int *of_member;    /* their ranks in `comm`, in the order of the new communicator */
     bool planted;
 };
 
@@ -99,6 +101,15 @@ static int create_group(struct maker *m, MPI_Comm *comm)
 static int cart(struct maker *m, MPI_Comm *comm)
 {
     return MPI_Cart_create(m->comm, 1, (const int[]){m->size}, (const int[]){1}, m->reorder, comm);
+}
+
+/* The same ring, as a graph of each rank's neighbours. */
+static int graph(struct maker *m, MPI_Comm *comm)
+{
+    const int two[] = {(m->rank + m->size - 1) % m->size, (m->rank + 1) % m->size};
+    const int count = m->size > 2 ? 2 : m->size - 1; /* two ranks have one neighbour each, one has none */
+    return MPI_Dist_graph_create_adjacent(m->comm, count, two, unweighted(), count, two, unweighted(),
+                                          MPI_INFO_NULL, m->reorder, comm);
 }
 
 static int unmake(struct maker *m, MPI_Comm *comm)
@@ -147,6 +158,7 @@ static void teardown(void *state)
     if (m->group != MPI_GROUP_NULL)
         MPI_Group_free(&m->group);
     free(m->of_member);
+    free(m->who);
     free(m);
 }
 
@@ -193,7 +205,8 @@ static int setup(const struct op_env *env, void **state)
     m->color = m->rank % m->groups;
     m->key = m->reversed ? -m->rank : m->rank;
     m->of_member = calloc((size_t)m->size, sizeof *m->of_member);
-    int err = m->of_member ? 0 : err_say(ERR_NOMEM, "no memory for the ranks of a group");
+    m->who = calloc((size_t)m->size, sizeof *m->who);
+    int err = m->of_member && m->who ? 0 : err_say(ERR_NOMEM, "no memory for the ranks of a group");
     if (!err) {
         name_members(m, creates && (int)env->params[MEMBERS] == MEMBERS_HALF);
         err = creates ? make_group(m) : 0;
@@ -272,20 +285,36 @@ static int verify(void *state)
 {
     struct maker *m = state;
     MPI_Comm comm = MPI_COMM_NULL;
-    int *who = calloc((size_t)m->size, sizeof *who), mine = 0, count = 0;
-    if (!who)
-        return err_say(ERR_NOMEM, "no memory for the ranks of a group");
+    int mine = 0, count = 0;
     int err = team_mpi_err(m->row->make(m, &comm), "making a communicator");
     if (!err && !m->row->alone && (comm != MPI_COMM_NULL) != m->member)
         err = err_say(ERR_WRONG, "this rank %s the new communicator",
                       m->member ? "should be in" : "should not be in");
     if (!err && comm != MPI_COMM_NULL)
-        err = check_members(m, comm, who, &mine, &count);
+        err = check_members(m, comm, m->who, &mine, &count);
+    m->members = count;
     if (!err && comm != MPI_COMM_NULL)
-        err = check_context(m, comm, who, mine, count);
+        err = check_context(m, comm, m->who, mine, count);
     int freed = team_mpi_err(m->row->unmake(m, &comm), "freeing a communicator");
-    free(who);
     return err ? err : freed;
+}
+
+/* What the library made of its right to choose the ranks. */
+static void describe_end(const void *state, struct json *j)
+{
+    const struct maker *m = state;
+    int moved = 0;
+    if (!m->reorder)
+        return;
+    for (int i = 0; i < m->members; ++i)
+        moved += m->who[i] != i;
+    json_int(j, "reordered", moved);
+    if (m->members > TEAM_CHOSEN_MOST)
+        return;
+    json_open(j, "mapping", '[');
+    for (int i = 0; i < m->members; ++i)
+        json_int(j, NULL, m->who[i]);
+    json_close(j, ']');
 }
 
 #define ROW(...) &(const struct comm_row){__VA_ARGS__}
@@ -319,6 +348,11 @@ static const struct op rows[] = {
      .summary = "MPI_Cart_create of a ring of all ranks and MPI_Comm_free",
      .params = cart_params,
      .row = ROW(.make = cart, .unmake = unmake, .anybody = true)},
+    {.name = "mpi.dist_graph_create",
+     .summary = "MPI_Dist_graph_create_adjacent of a ring of all ranks and MPI_Comm_free",
+     .params = cart_params,
+     .missing = NEIGHBOURS_MISSING,
+     .row = ROW(.make = graph, .unmake = unmake, .anybody = true)},
     {.name = "mpi.session",
      .summary = "MPI_Session_init, a communicator of all ranks from it, both freed, MPI_Session_finalize",
      .missing = MPI4_CALLS_MISSING,
@@ -340,6 +374,7 @@ static void op_at(size_t i, struct op *op)
     op->setup = setup;
     op->run = run;
     op->verify = verify;
+    op->describe_end = describe_end;
     op->teardown = teardown;
 }
 

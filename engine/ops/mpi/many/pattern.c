@@ -32,7 +32,8 @@ enum {
                .summary =                                                                                    \
                    "what two ranks do. pingpong: a message there and one back; send, window: one message, "  \
                    "or a window, and an empty answer; exchange, biwindow: one message, or a window, each "   \
-                   "way at once; sendrecv: MPI_Sendrecv, nothing comes back",                                \
+                   "way at once; sendrecv: MPI_Sendrecv, nothing comes back; served: a window, and each "    \
+                   "caller is answered as soon as its own messages are there",                               \
                .normal = usual,                                                                              \
                .most = TRAFFIC_KINDS - 1,                                                                    \
                .words = traffic_kinds},                                                                      \

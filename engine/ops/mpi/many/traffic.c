@@ -19,6 +19,7 @@ static const struct {
     bool at_once;  /* messages back do not wait for those that arrive */
     bool answered; /* the message back is empty */
     bool one_way;  /* there is no message back */
+    bool served;   /* callers are answered one by one */
 } kinds[TRAFFIC_KINDS] = {
     [TRAFFIC_PINGPONG] = {0},
     [TRAFFIC_SEND] = {.answered = true},
@@ -26,10 +27,11 @@ static const struct {
     [TRAFFIC_WINDOW] = {.windowed = true, .answered = true},
     [TRAFFIC_BIWINDOW] = {.windowed = true, .at_once = true},
     [TRAFFIC_SENDRECV] = {.at_once = true, .one_way = true},
+    [TRAFFIC_SERVED] = {.windowed = true, .answered = true, .served = true},
 };
 
 const char *const traffic_kinds[TRAFFIC_KINDS + 1] = {"pingpong", "send",     "exchange", "window",
-                                                      "biwindow", "sendrecv", NULL};
+                                                      "biwindow", "sendrecv", "served",   NULL};
 
 struct message {
     void *data;
@@ -56,6 +58,7 @@ struct traffic {
     struct slab out, in;
     struct traffic_phase phases[2]; /* traffic that goes both ways at once has only one */
     MPI_Request *requests;
+    int *ended, *left; /* of served calls: receives that have ended; messages that each caller still owes */
     struct message single[2]; /* for a rank with one call: the message there and the one back */
     int (*run)(struct traffic *t, int64_t reps);
     int generation; /* number of the check, which the data depend on */
@@ -143,6 +146,39 @@ static int run_in_turns(struct traffic *t, int64_t reps)
     return team_mpi_err(rc, "MPI_Irecv, MPI_Isend or MPI_Waitall");
 }
 
+/* Receives stand first, those of a caller together; answers of others and sends after them. */
+static int serve(struct traffic *t)
+{
+    const struct traffic_phase *there = &t->phases[0], *back = &t->phases[1];
+    MPI_Request *request = t->requests, *const sent = request + there->recvs;
+    int rc = MPI_SUCCESS, count = 0;
+    for (const struct message *m = there->recv; m < there->recv + there->recvs && rc == MPI_SUCCESS; ++m)
+        rc = MPI_Irecv(m->data, m->count, MPI_BYTE, m->peer, m->tag, t->comm, request++);
+    for (const struct message *m = back->recv; m < back->recv + back->recvs && rc == MPI_SUCCESS; ++m)
+        rc = MPI_Irecv(m->data, m->count, MPI_BYTE, m->peer, m->tag, t->comm, request++);
+    for (const struct message *m = there->send; m < there->send + there->sends && rc == MPI_SUCCESS; ++m)
+        rc = MPI_Isend(m->data, m->count, MPI_BYTE, m->peer, m->tag, t->comm, request++);
+    for (int k = 0; k < back->sends; ++k)
+        t->left[k] = t->window;
+    for (int all = 0; all < there->recvs && rc == MPI_SUCCESS; all += count) {
+        rc = MPI_Waitsome(there->recvs, t->requests, &count, t->ended, statuses_ignored());
+        for (int i = 0; i < count && rc == MPI_SUCCESS; ++i) {
+            const struct message *answer = &back->send[t->ended[i] / t->window];
+            if (--t->left[t->ended[i] / t->window] == 0)
+                rc = MPI_Isend(answer->data, 0, MPI_BYTE, answer->peer, answer->tag, t->comm, request++);
+        }
+    }
+    return rc != MPI_SUCCESS ? rc : MPI_Waitall((int)(request - sent), sent, statuses_ignored());
+}
+
+static int run_served(struct traffic *t, int64_t reps)
+{
+    int rc = MPI_SUCCESS;
+    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i)
+        rc = serve(t);
+    return team_mpi_err(rc, "MPI_Irecv, MPI_Isend, MPI_Waitsome or MPI_Waitall");
+}
+
 int traffic_run(struct traffic *t, int64_t reps)
 {
     t->came = true;
@@ -185,6 +221,8 @@ void traffic_close(struct traffic *t)
         free(t->phases[i].send);
     }
     free(t->requests);
+    free(t->ended);
+    free(t->left);
     free(t);
 }
 
@@ -219,9 +257,11 @@ static int reserve(struct traffic *t, struct buffers *store, size_t ends)
         if (!err)
             err = phase_alloc(&t->phases[i], most);
     }
-    buffers_count(store, 2 * most * (2 * sizeof(struct message) + sizeof *t->requests));
+    buffers_count(store, 2 * most * (2 * sizeof(struct message) + sizeof *t->requests + sizeof *t->ended));
     t->requests = err ? NULL : calloc(2 * most, sizeof *t->requests);
-    if (!err && !t->requests)
+    t->ended = err ? NULL : calloc(most, sizeof *t->ended);
+    t->left = err ? NULL : calloc(most, sizeof *t->left);
+    if (!err && (!t->requests || !t->ended || !t->left))
         err = err_say(ERR_NOMEM, "no memory for %zu requests, %zu bytes; use a smaller window", 2 * most,
                       2 * most * sizeof *t->requests);
     return err;
@@ -268,6 +308,8 @@ static void choose_run(struct traffic *t, const struct layout_peers *peers, enum
         t->run = run_nothing;
     else if (kinds[kind].one_way)
         t->run = run_sendrecv;
+    else if (kinds[kind].served && peers->from_count > 0)
+        t->run = run_served;
     else if (!kinds[kind].at_once && p[0].sends == 1 && p[0].recvs == 0) {
         t->run = run_caller;
         t->single[0] = p[0].send[0];

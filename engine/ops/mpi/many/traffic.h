@@ -19,6 +19,7 @@ enum traffic_kind {
     TRAFFIC_WINDOW,   /* a window of messages there, an empty answer */
     TRAFFIC_BIWINDOW, /* a window of messages each way, at once */
     TRAFFIC_SENDRECV, /* MPI_Sendrecv: a message there; none comes back */
+    TRAFFIC_SERVED,   /* as a window, and each caller is answered as soon as its own messages have come */
     TRAFFIC_KINDS
 };
 

@@ -2,14 +2,11 @@
  * window, which looks at its memory until the number is there, and puts the same back. */
 #include "ops/families.h"
 
-#include "base/err.h"
 #include "base/num.h"
 #include "ops/common/blocks.h"
-#include "ops/mpi/onesided/window.h"
-#include "team/team_mpi.h"
+#include "ops/mpi/onesided/two_ranks.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
 enum { WINDOW, CHECK };
 /* Looks at memory before one into MPI, which some libraries need to receive a put: it costs more than a look.
@@ -19,17 +16,10 @@ enum { LOOKS_OF_MEMORY = 16 };
 static const struct param params[] = {
     [WINDOW] = WINDOW_PARAM, [CHECK] = OP_CHECKS_PARAM, BUFFERS_PARAMS, {0}};
 
-/* Once for a rank: communicator, window and an epoch for all calls. */
-struct pair {
-    MPI_Comm comm; /* of the two ranks; MPI_COMM_NULL: this is another one, or there is no window */
-    struct window window;
-    bool locked;
-};
-
 struct visible {
     struct lane lane; /* its window: the data, then a line with the number */
     struct blocks blocks;
-    const struct pair *pair;
+    const struct two_ranks *pair;
     uint64_t last; /* the last number of either rank */
     int rc;
 };
@@ -97,70 +87,17 @@ static int plan(const struct op_env *env, size_t *each)
     return num_to_int(env->bytes, &count);
 }
 
-static int open_pair(struct pair *pair, const struct op_env *env, size_t bytes)
-{
-    const struct window_ask ask = {
-        .kind = (int)env->params[WINDOW], .locks = true, .ranks = 2, .bytes = bytes};
-    return window_plan(&pair->window, env, &ask);
-}
-
-/* Both ranks have the error of either. */
-static int both(MPI_Comm comm, int err)
-{
-    int failed = err;
-    const int rc = MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm);
-    if (err || rc != MPI_SUCCESS)
-        return err ? err : team_mpi_err(rc, "MPI_Allreduce");
-    return failed ? err_say((enum err)failed, "%s", "") : 0; /* the other rank says why */
-}
-
 static int take_window(struct lanes *lanes, const struct op_env *env, int err, size_t bytes, char **memory)
 {
-    const int rank = env->team->rank;
-    struct pair *pair = calloc(1, sizeof *pair);
-    MPI_Comm comm = MPI_COMM_NULL;
-    lanes->shared = pair;
-    if (pair)
-        *pair = (struct pair){.comm = MPI_COMM_NULL, .window.win = MPI_WIN_NULL};
-    else if (!err)
-        err = err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
-    int rc = MPI_Comm_split(team_comm(env->team), rank > 1 ? MPI_UNDEFINED : 0, rank, &comm);
-    if (rc != MPI_SUCCESS || rank > 1)
-        return err ? err : team_mpi_err(rc, "MPI_Comm_split");
-    err = both(comm, err ? err : open_pair(pair, env, bytes));
-    if (err) {
-        MPI_Comm_free(&comm);
-        return err;
-    }
-    pair->comm = comm;
-    err = window_make(&pair->window, comm);
-    rc = err ? MPI_SUCCESS : MPI_Win_lock_all(0, pair->window.win);
-    pair->locked = !err && rc == MPI_SUCCESS;
-    *memory = pair->window.memory;
-    return err ? err : team_mpi_err(rc, "MPI_Win_lock_all");
+    return two_ranks_window(lanes, env, err, (int)env->params[WINDOW], bytes, memory);
 }
 
-/* leave() needs both ranks: both have lanes, or none has. */
 static int join(struct lanes *lanes, const struct op_env *env, int err)
 {
-    const struct pair *pair = lanes->shared;
     (void)env;
     for (int t = 0; t < lanes->count; ++t)
-        ((struct visible *)lane_at(lanes, t))->pair = pair;
-    return pair && pair->comm != MPI_COMM_NULL ? both(pair->comm, err) : err;
-}
-
-static void leave(struct lanes *lanes)
-{
-    struct pair *pair = lanes->shared;
-    if (!pair)
-        return;
-    if (pair->locked)
-        MPI_Win_unlock_all(pair->window.win);
-    window_free(&pair->window);
-    if (pair->comm != MPI_COMM_NULL)
-        MPI_Comm_free(&pair->comm);
-    free(pair);
+        ((struct visible *)lane_at(lanes, t))->pair = lanes->shared;
+    return two_ranks_join(lanes, err);
 }
 
 static int open_lane(struct lane *lane, const struct op_env *env)
@@ -182,7 +119,7 @@ static const struct duty duty = {.size = sizeof(struct visible),
                                  .loop = loop,
                                  .fresh = fresh,
                                  .check = check,
-                                 .leave = leave};
+                                 .leave = two_ranks_leave};
 
 static int setup(const struct op_env *env, void **state)
 {
@@ -197,7 +134,7 @@ static double moved(const struct op_env *env)
 static void describe_end(const void *state, struct json *j)
 {
     const struct lanes *lanes = state;
-    window_describe(&((const struct pair *)lanes->shared)->window, j);
+    window_describe(&((const struct two_ranks *)lanes->shared)->window, j);
 }
 
 static void op_at(size_t i, struct op *op)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { WINDOW_KINDS = 4, WINDOW_DYNAMIC = WINDOW_KINDS - 1, WINDOW_PROMISES = 6 };
+enum { WINDOW_KINDS = 4, WINDOW_SHARED = 2, WINDOW_DYNAMIC, WINDOW_PROMISES = 6 };
 
 /* The words of the parameters `window` and `info`; the first are MPI_Win_allocate and no promise. */
 extern const char *const window_words[WINDOW_KINDS + 1], *const window_info_words[WINDOW_PROMISES + 1];

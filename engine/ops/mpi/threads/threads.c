@@ -17,14 +17,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum channel { COMMS, TAGS };
-static const char *const channels[] = {[COMMS] = "comms", [TAGS] = "tags", NULL};
+enum channel { COMMS, TAGS, STREAMS };
+static const char *const channels[] = {[COMMS] = "comms", [TAGS] = "tags", [STREAMS] = "streams", NULL};
 
 /* Ops whose messages have a tag by op_env.lane have all of these rows, others only those before CHANNEL. */
 enum { PHASES, CHANNEL, ASSERT, OWN };
 static const struct param own[OWN] = {
     [PHASES] = MT_PHASES_PARAM,
-    [CHANNEL] = PARAM_WORDS("channel", "what separates the threads' messages: a communicator or a tag each",
+    [CHANNEL] = PARAM_WORDS("channel",
+                            "what separates the threads' messages: a communicator or a tag each, or a "
+                            "communicator on a stream of MPICH each",
                             channels),
     [ASSERT] = MT_PROMISE_PARAM,
 };
@@ -78,6 +80,7 @@ struct mt_lane {
     struct team team;
     struct op_env env;
     struct lane_time time; /* of phases */
+    MPIX_Stream stream;    /* MPIX_STREAM_NULL: none */
     int err;
     char why[ERR_TEXT_MAX];
 };
@@ -177,6 +180,7 @@ static void teardown(void *state)
         if (s->lanes[t].state)
             s->alone->teardown(s->lanes[t].state);
         team_lane_close(&s->lanes[t].team);
+        mt_stream_close(&s->lanes[t].stream);
     }
     free(s->times);
     free(s->lanes);
@@ -212,12 +216,16 @@ static int check_words(const struct op_env *env, bool by_tag)
 }
 
 /* All ranks do it for one thread after another, in the same order. */
-static int open_lanes(const struct op_env *env, struct mt_threads *s, bool by_tag)
+static int open_lanes(const struct op_env *env, struct mt_threads *s, enum channel channel)
 {
+    const bool by_tag = channel == TAGS;
     int err = 0;
     for (int t = 0; t < env->threads && !err; ++t) {
         err = team_lane_open(env->team, !by_tag, &s->lanes[t].team);
         s->count += !err;
+        s->lanes[t].stream = MPIX_STREAM_NULL;
+        if (!err && channel == STREAMS)
+            err = mt_stream_open(env, &s->lanes[t].team, &s->lanes[t].stream);
         err = err ? err : mt_promise(env, &s->lanes[t].team, &s->hint);
     }
     for (int t = 0; t < s->count && !err; ++t) {
@@ -234,9 +242,9 @@ static int open_lanes(const struct op_env *env, struct mt_threads *s, bool by_ta
 static int setup(const struct op_env *env, void **state)
 {
     const struct mt_base *base = env->op->row;
-    const bool by_tag = base->own > CHANNEL && (int)env->params[CHANNEL] == TAGS;
+    const enum channel channel = base->own > CHANNEL ? (enum channel)(int)env->params[CHANNEL] : COMMS;
     int err = mt_allowed(env);
-    err = err ? err : check_words(env, by_tag);
+    err = err ? err : check_words(env, channel == TAGS);
     if (err)
         return err;
     struct mt_threads *s = calloc(1, sizeof *s);
@@ -251,7 +259,7 @@ static int setup(const struct op_env *env, void **state)
     memset(lanes, 0, (size_t)env->threads * sizeof *lanes);
     *s = (struct mt_threads){.alone = &base->alone, .lanes = lanes, .times = times};
     err = mt_open_phases(env, &s->phases);
-    err = err ? err : open_lanes(env, s, by_tag);
+    err = err ? err : open_lanes(env, s, channel);
     err = err ? err : pool_open(env->threads, &s->pool);
     if (err)
         teardown(s);

@@ -2,6 +2,7 @@
 #ifndef OPS_MPI_THREADS_THREADS_H
 #define OPS_MPI_THREADS_THREADS_H
 
+#include "comm/compat_mpi.h"
 #include "comm/hint_mpi.h"
 #include "core/op.h"
 
@@ -46,6 +47,11 @@ extern const char *const mt_promise_words[MT_PROMISES + 1];
                 mt_promise_words)
 int mt_refuse_promise(const struct op_env *env, bool own_comm);
 int mt_promise(const struct op_env *env, const struct team *lane, struct hint_seen *seen);
+
+/* Give a thread's team a communicator on a stream of its own. Collective, in the order of threads.
+ * ERR_UNSUPPORTED and what to do; ERR_MPI. Close it after the team. */
+int mt_stream_open(const struct op_env *env, struct team *lane, MPIX_Stream *stream);
+void mt_stream_close(MPIX_Stream *stream);
 
 /* May the threads of the op call MPI at once? ERR_UNSUPPORTED and what to do; ERR_MPI. */
 int mt_allowed(const struct op_env *env);

@@ -27,6 +27,7 @@ class StartTimes(Struct, frozen=True, kw_only=True):
     hosts: int | None
     env: dict[str, str]
     launches: int
+    launch: Interval | None
     exec_to_main: float | None
     main_to_init: float | None
     init: Interval
@@ -58,6 +59,7 @@ def _of(rows: Sequence[Row]) -> StartTimes:
         hosts=row.hosts,
         env=dict(row.env),
         launches=row.launch_count,
+        launch=None if began.launch is None else Interval(began.launch, began.launch_low, began.launch_high),
         exec_to_main=began.exec_to_main,
         main_to_init=began.main_to_init,
         init=Interval(began.init or 0.0, began.init_low, began.init_high),

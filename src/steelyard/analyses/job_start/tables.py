@@ -11,7 +11,8 @@ from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, set_facts
 from steelyard.rows.words import half_words
 
 _EXPLAINED = (
-    "slowest rank: process to main, main to MPI_Init_thread, that, main to first allreduce, MPI_Finalize"
+    "slowest rank: launcher to main, process to main, main to MPI_Init_thread, that, main to first "
+    "allreduce, MPI_Finalize"
 )
 
 
@@ -26,7 +27,13 @@ def start_tables(starts: Sequence[StartTimes]) -> tuple[Table, ...]:
             explained=", ".join((_EXPLAINED, *labels.common.values())),
             columns=(
                 *(axis.column for axis in labels.varying),
-                *(number("to main"), number("to Init"), number("Init", strong=True), number("±")),
+                *(
+                    number("launch"),
+                    number("to main"),
+                    number("to Init"),
+                    number("Init", strong=True),
+                    number("±"),
+                ),
                 *(number("allreduce"), number("Finalize")),
             ),
             lines=plain_lines((*labels.cells(i), *_cells(start)) for i, start in enumerate(starts)),
@@ -48,6 +55,7 @@ def _facts(start: StartTimes) -> Facts:
 
 def _cells(start: StartTimes) -> tuple[str, ...]:
     return (
+        _time(start.launch.value if start.launch else None),
         _time(start.exec_to_main),
         _time(start.main_to_init),
         _time(start.init.value),

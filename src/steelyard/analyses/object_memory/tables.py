@@ -9,6 +9,7 @@ from steelyard.base.units import format_bytes, format_memory
 from steelyard.render.table import NOTHING, Table, number, plain_lines, words
 from steelyard.rows.labels import Fact, Facts, labels_of, param_facts, where_facts
 from steelyard.rows.words import half_words
+from steelyard.stats import Interval
 
 _PREFIX = "mpi.memory."
 
@@ -18,6 +19,14 @@ def object_memory_tables(memories: Sequence[ObjectMemory]) -> tuple[Table, ...]:
     if not memories:
         return ()
     labels = labels_of([_facts(memory) for memory in memories])
+    slopes = {
+        name: values
+        for name, values in (
+            ("a peer", [memory.peer for memory in memories]),
+            ("further", [memory.further for memory in memories]),
+        )
+        if any(values)
+    }
     return (
         Table(
             title="memory of each object",
@@ -26,10 +35,15 @@ def object_memory_tables(memories: Sequence[ObjectMemory]) -> tuple[Table, ...]:
                 words("object"),
                 *(axis.column for axis in labels.varying),
                 *(number("bytes"), number("kept", strong=True), number("±")),
+                *map(number, slopes),
                 *(number("resident"), number("left"), words("leak")),
             ),
             lines=plain_lines(
-                (memory.op.removeprefix(_PREFIX), *labels.cells(i), *_cells(memory))
+                (
+                    memory.op.removeprefix(_PREFIX),
+                    *labels.cells(i),
+                    *_cells(memory, [slope[i] for slope in slopes.values()]),
+                )
                 for i, memory in enumerate(memories)
             ),
             grouped=1,
@@ -47,11 +61,12 @@ def _facts(memory: ObjectMemory) -> Facts:
     }
 
 
-def _cells(memory: ObjectMemory) -> tuple[str, ...]:
+def _cells(memory: ObjectMemory, slopes: Sequence[Interval | None]) -> tuple[str, ...]:
     return (
         NOTHING if memory.bytes is None else format_bytes(memory.bytes),
         memory_words(memory.held.value),
         half_words(memory.held.value, memory.held.low, memory.held.high),
+        *(NOTHING if slope is None else memory_words(slope.value) for slope in slopes),
         NOTHING if memory.resident is None else memory_words(memory.resident),
         NOTHING if memory.left is None else memory_words(memory.left.value),
         memory.verdict,

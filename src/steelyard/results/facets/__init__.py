@@ -11,7 +11,7 @@ from steelyard.results.facets.fairness import Fairness, ThreadTimes
 from steelyard.results.facets.files import Files
 from steelyard.results.facets.footprint import Footprint
 from steelyard.results.facets.inside import Answered, Cores, Inside, LibraryHints
-from steelyard.results.facets.interfaces import Interfaces, RowInterface
+from steelyard.results.facets.interfaces import Interfaces, RowInterface, RowPorts
 from steelyard.results.facets.job_start import JobStart
 from steelyard.results.facets.limits import Limits
 from steelyard.results.facets.memory import Memory
@@ -56,6 +56,7 @@ __all__ = [
     "RowInterface",
     "RowMode",
     "RowPath",
+    "RowPorts",
     "RowSpun",
     "RuleQuantile",
     "Samples",

@@ -43,18 +43,27 @@ class Answered(Facet, frozen=True, kw_only=True):
 class LibraryHints(Facet, frozen=True, kw_only=True):
     """What the library said in the first launch about its hints, and about a window's memory.
 
-    `window_model`: `unified` if a rank and others see the same memory, or `separate`.
+    `window_model`: `unified` if a rank and others see the same memory, or `separate`. `reordered` counts the
+    ranks that got another number from a library that may choose them (None: it may not), `mapping` lists
+    their old numbers in the order of the new ones (none: of many ranks).
     """
 
     hint: Hint | None = None
     window_model: str | None = None
+    reordered: int | None = None
+    mapping: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, combined: Combined) -> LibraryHints | None:
         """None if it said nothing."""
         first = combined.launches[0]
-        told = first.hint is not None or first.window_model is not None
-        return cls(hint=first.hint, window_model=first.window_model) if told else None
+        said = cls(
+            hint=first.hint,
+            window_model=first.window_model,
+            reordered=first.reordered,
+            mapping=first.mapping,
+        )
+        return said if said != cls() else None
 
 
 class Cores(Facet, frozen=True, kw_only=True):

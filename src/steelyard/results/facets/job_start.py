@@ -15,12 +15,17 @@ _FIRST = "first"  # the method whose test cases have launches of their own
 class JobStart(Facet, frozen=True, kw_only=True):
     """Times in ns of the slowest known rank, the median over launches; `launcher` started them.
 
-    `exec_to_main`: from the start of the process to main, in Linux's steps of 10 ms; `main_to_init`: from
-    there until MPI_Init_thread was called; `init`: MPI_Init_thread, with its interval over launches (None
-    with one); `finalize`: MPI_Finalize. None for a row that shares its launches with others.
+    `launch`: from the start of the launcher to main, by the clocks of day of its host and the ranks', with
+    its interval over launches; `exec_to_main`: from the start of the process to main, in Linux's steps of
+    10 ms; `main_to_init`: from there until MPI_Init_thread was called; `init`: MPI_Init_thread, with its
+    interval over launches (None with one); `finalize`: MPI_Finalize. None for a row that shares its launches
+    with others.
     """
 
     launcher: str | None = None
+    launch: float | None = None
+    launch_low: float | None = None
+    launch_high: float | None = None
     exec_to_main: float | None = None
     main_to_init: float | None = None
     init: float | None = None
@@ -36,9 +41,14 @@ class JobStart(Facet, frozen=True, kw_only=True):
         if point is None or point.method != _FIRST or not inits:
             return None
         init = combined.span(inits)
+        launches = _slowest(combined.launches, lambda place: place.launch_ns)
+        launch = combined.span(launches) if launches else None
         ended = [float(one.finalize_ns) for one in combined.launches if one.finalize_ns]
         return cls(
             launcher=combined.launches[0].job.launcher,
+            launch=launch.value if launch else None,
+            launch_low=launch.low if launch else None,
+            launch_high=launch.high if launch else None,
             exec_to_main=middle(_slowest(combined.launches, lambda place: place.exec_to_main_ns)),
             main_to_init=middle(_slowest(combined.launches, before_init)),
             init=init.value,

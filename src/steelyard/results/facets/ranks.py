@@ -11,6 +11,7 @@ from msgspec import Struct
 from steelyard.results.combined import Combined
 from steelyard.results.load import PointLaunch
 from steelyard.results.row import Facet
+from steelyard.stats import Interval
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.fast_stats import row_middles
 
@@ -20,7 +21,8 @@ class Ranks(Facet, frozen=True, kw_only=True):
 
     They print the least, the mean and the greatest of the ranks' own means. If not every rank's timestamps
     were kept, `rank_medians` are those of the chosen ranks `ranks_kept`; None means all ranks.
-    `rank_quantiles` are the 5, 50 and 95 % quantiles of all ranks' own medians. `slowest_rank` took longest
+    `rank_quantiles` are the 5, 50 and 95 % quantiles of all ranks' own medians; `rank_evenness` is the
+    shortest of these medians over the longest, with its interval over launches. `slowest_rank` took longest
     most often, in `slowest_share` of the samples (None if only rank 0 is reported). `yields_per_op` counts
     sched_yield of all ranks per operation.
     """
@@ -28,6 +30,9 @@ class Ranks(Facet, frozen=True, kw_only=True):
     rank_medians: tuple[float, ...] = ()
     ranks_kept: tuple[int, ...] | None = None
     rank_quantiles: tuple[float, ...] = ()
+    rank_evenness: float | None = None
+    rank_evenness_low: float | None = None
+    rank_evenness_high: float | None = None
     osu: dict[str, float] = msgspec.field(default_factory=dict)
     imb: dict[str, float] = msgspec.field(default_factory=dict)
     slowest_rank: int | None = None
@@ -39,11 +44,15 @@ class Ranks(Facet, frozen=True, kw_only=True):
         """None if single ranks are not known."""
         rank, share = _slowest(combined.launches)
         own = _own(combined.launches)
+        even = _evenness(combined) if own.medians else None
         least, mean, most = own.means or (0.0, 0.0, 0.0)
         found = cls(
             rank_medians=own.medians,
             ranks_kept=own.kept,
             rank_quantiles=own.quantiles,
+            rank_evenness=even.value if even else None,
+            rank_evenness_low=even.low if even else None,
+            rank_evenness_high=even.high if even else None,
             osu={"avg": mean, "min": least, "max": most} if own.means else {},
             imb={"t_min": least, "t_max": most, "t_avg": mean} if own.means else {},
             slowest_rank=rank,
@@ -78,6 +87,13 @@ def _own(launches: Sequence[PointLaunch]) -> _Own:
         quantiles=_column_middles(quantiles) if quantiles else (),
         kept=first.kept,
     )
+
+
+def _evenness(combined: Combined) -> Interval | None:
+    """Compare the shortest of the ranks' medians with the longest, launch by launch."""
+    medians = [launch.taken.rank_medians for launch in combined.launches]
+    ratios = [min(ranks) / max(ranks) for ranks in medians if len(ranks) > 0 and max(ranks) > 0]
+    return combined.span(ratios) if ratios else None
 
 
 def _column_middles(launches: Sequence[Sequence[float] | FloatArray]) -> tuple[float, ...]:

@@ -1,0 +1,1 @@
+"""Many senders to one receiver: what they reach together, by their number, and how evenly."""

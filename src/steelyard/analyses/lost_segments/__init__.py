@@ -1,0 +1,1 @@
+"""Test cases between hosts in which TCP had to send again."""

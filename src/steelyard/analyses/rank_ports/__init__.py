@@ -1,0 +1,1 @@
+"""By which network interfaces each rank is connected, and whose mapping is odd."""

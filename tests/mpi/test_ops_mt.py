@@ -155,7 +155,9 @@ def test_each_thread_has_a_stream_where_the_library_reserves_one(
     assert "give --env MPIR_CVAR_CH4_RESERVE_VCIS=2" in (refused.why or "")
     monkeypatch.setenv("MPIR_CVAR_CH4_RESERVE_VCIS", "2")
     planted = [*_STREAMS, f"{_STREAMS[0]} plant=1"]
-    *ends, last = _ends(tmp_path, mpi, 2, 2, planted)
+    again = tmp_path / "again"
+    again.mkdir()
+    *ends, last = _ends(again, mpi, 2, 2, planted)
     assert [(end.status, end.why, end.verified) for end in ends] == [("ok", None, True)] * len(_STREAMS)
     assert last.status == "failed"
 

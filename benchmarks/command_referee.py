@@ -2,6 +2,8 @@
 
     .venv/bin/python benchmarks/command_referee.py rows|p99|arms|found|looks|nights|models|accept [--rounds N]
 
+`--seed N` plants other processes of the same kind.
+
 Everything is asked through the command line: samples of launches are planted, written as records, and the
 document that the command prints is held against the truth. Seeds are those of no other benchmark. Tables as
 Markdown, for docs/results/coverage.md; an entry of intervals is as in `coverage_table.py`.
@@ -44,10 +46,13 @@ PAIRS = (8, 12, 20)
 ALARMS = (SLOWER, FASTER)
 
 
+_seeded = argparse.Namespace(seed=SEED)
+
+
 def rng_of(*cell: int | str) -> np.random.Generator:
     """Seed a generator by what a cell is."""
     return np.random.default_rng(
-        [SEED, *(sum(one.encode()) if isinstance(one, str) else one for one in cell)]
+        [_seeded.seed, *(sum(one.encode()) if isinstance(one, str) else one for one in cell)]
     )
 
 
@@ -361,7 +366,9 @@ def main() -> None:
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--only", nargs="*", help="names of worlds")
+    parser.add_argument("--seed", type=int, default=SEED)
     given = parser.parse_args()
+    _seeded.seed = given.seed
     names, tables = PARTS[given.part]
     for text in tables(given.rounds, tuple(given.only or names)):
         print(text, end="\n\n", flush=True)

@@ -59,10 +59,12 @@ def test_compare_tells_of_planted_arms_what_is_so() -> None:
 
 
 def test_earlier_looks_are_in_the_folder() -> None:
-    """A look at 8 pairs that told a difference is not taken back by pairs without one."""
+    """A look at 8 pairs that told a difference is not taken back by pairs that scatter."""
     rng = np.random.default_rng(4)
-    arms = 0.01 * rng.standard_normal((2, 20, 1))
-    arms[1, :8] += math.log(1.3)
+    arms = np.concatenate(
+        [scatter * rng.standard_normal((2, n, 1)) for n, scatter in ((8, 0.05), (12, 1.5))], axis=1
+    )
+    arms[1] += math.log(1.3)
     (before,), (after,) = (commands.compared(arms, rng, looks)["points"] for looks in ((8,), ()))
     assert before["p"] <= 0.01
     assert after["p"] > before["p"]

@@ -69,9 +69,10 @@ def test_more_certain_intervals_are_wider(ends: _Ends, tmp_path: Path) -> None:
     assert (lower or 0.0) < (low or 0.0) < (high or 0.0) < (higher or 0.0)
 
 
-def test_launches_that_are_alike_widen_the_interval_of_starts(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ends", [_init, _grown, _held])
+def test_launches_that_are_alike_widen_intervals(ends: _Ends, tmp_path: Path) -> None:
     launches = _launches(tmp_path / "x")
-    (low, high), (lower, higher) = (_init(combine(launches, 0.95, alike=alike)) for alike in (0.0, 0.6))
+    (low, high), (lower, higher) = (ends(combine(launches, 0.95, alike=alike)) for alike in (0.0, 0.6))
     assert (lower or 0.0) < (low or 0.0) < (high or 0.0) < (higher or 0.0)
 
 

@@ -15,10 +15,12 @@ from loaded import load_benchmark
 from planted import BEGAN_NS, HOUR_NS, measured, planted
 from steelyard.judges.compare.answer import FASTER, SLOWER
 from steelyard.results.facets import Samples, Together
-from steelyard.results.row import Row
+from steelyard.results.row import INDEPENDENT, Row
 from steelyard.results.rows import rows_of
 from steelyard.results.sittings import sittings_of
+from steelyard.rows.figure_groups import Shown
 from steelyard.rows.row_words import remarks
+from steelyard.rows.table import IF_INDEPENDENT, RowTable, row_table
 
 for needed in ("coverage_table", "coverage_derived"):
     load_benchmark(needed)
@@ -132,6 +134,23 @@ def test_quantiles_of_arms_and_nights_are_judged_as_planted() -> None:
         calm, longer = (referee.checked(world, 12, effect, seed) for effect in (0.0, 0.5))
         assert longer.points[0].verdict == SLOWER
         assert not {SLOWER, FASTER} & {one.verdict for one in (*calm.points, *longer.points[1:])}
+
+
+@pytest.mark.parametrize(
+    ("launches", "cases", "assumed"),
+    [(10, 1, None), (1, 1, None), (3, 1, INDEPENDENT), (3, 20, None), (2, 20, INDEPENDENT)],
+)
+def test_an_interval_says_what_it_assumes_of_few_launches(
+    launches: int, cases: int, assumed: str | None
+) -> None:
+    """Three launches of one test case do not show whether they are alike; those of twenty do."""
+    logs = np.random.default_rng(4).normal(0, 0.03, (cases, launches, 1))
+    samples = 1000.0 * np.exp(logs + np.array([-0.01, 0.0, 0.01]))
+    points = [planted(list(one), point=k, size=8 << k) for k, one in enumerate(samples)]
+    rows = rows_of(measured(points))
+    assert {row.ci_if for row in rows} == {assumed}
+    noted = row_table(RowTable("x", [Shown(*both, "x") for both in zip(rows, points, strict=True)])).notes
+    assert (IF_INDEPENDENT in noted) == (assumed is not None)
 
 
 def test_launches_of_a_folder_are_alike_if_its_test_cases_together_show_it() -> None:

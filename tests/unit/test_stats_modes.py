@@ -108,6 +108,12 @@ def test_share_of_launches_is_as_clopper_and_pearson_say() -> None:
     assert share_interval([0.4]) == (0, 1)
 
 
+def test_the_value_of_a_mode_allows_for_launches_that_are_alike() -> None:
+    modes = find_modes([[one] for one in (100.0, 101.0, 102.0, 103.0, 150.0, 151.0, 152.0, 153.0)])
+    alone, beside = (mode_interval(modes[0], alike=alike) for alike in (0.0, 0.7))
+    assert beside.low < alone.low < alone.value == beside.value < alone.high < beside.high
+
+
 def test_one_launch_has_modes_with_intervals_of_its_blocks() -> None:
     fast, slow = find_modes([regimes(8000, (100.0, 130.0), 1000)])
     assert (fast.value, slow.value) == pytest.approx((100, 130), rel=0.02)

@@ -14,6 +14,7 @@ from steelyard.stats import (
     Interval,
     Mode,
     block_interval,
+    difference_interval,
     find_modes,
     launch_interval,
     mode_interval,
@@ -21,7 +22,7 @@ from steelyard.stats import (
     with_tick,
 )
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.autocorrelation import common_likeness
+from steelyard.stats.autocorrelation import Likeness, common_likeness
 from steelyard.stats.fast_stats import middle as plain_median
 from steelyard.stats.interval import Blocks, Estimate
 
@@ -56,17 +57,31 @@ class Combined(Struct, frozen=True):
         """Estimate over launches from each launch's own estimate, of whatever quantile."""
         return over_launches(inner, self.level, self.groups.values(), self.alike)
 
-    def span(self, values: Sequence[float]) -> Interval:
+    def span(
+        self,
+        values: Sequence[float],
+        *,
+        logs: bool = True,
+        least: float = -math.inf,
+        most: float = math.inf,
+    ) -> Interval:
         """Compute the median of one value of each launch with its interval; one value has none.
 
-        Where a launch does not tell, nobody knows which group is whose, and groups are left out. Raises
-        ValueError without values.
+        Without `logs` for what is no time or rate; no end is beyond `least` and `most`. Where a launch does
+        not tell, nobody knows which group is whose, and groups are left out. Raises ValueError of nothing.
         """
         if len(values) == 1:
             return Interval(float(values[0]))
         groups = self.groups.values() if len(values) == len(self.launches) else ()
-        over = launch_interval(values, self.level, groups=groups, alike=self.alike)
-        return Interval(over.value, finite(over.low), finite(over.high))
+        over = launch_interval(values, self.level, logs=logs, groups=groups, alike=self.alike)
+        return Interval(over.value, finite(max(over.low, least)), finite(min(over.high, most)))
+
+    def difference(self, values: Sequence[float]) -> Interval:
+        """Compute the centre of a difference of each launch with its interval; one has none."""
+        if len(values) == 1:
+            return Interval(float(values[0]))
+        over = difference_interval(values, self.level, alike=self.alike)
+        return Interval(over.value, over.low, over.high)
 
 
 def combine(
@@ -104,7 +119,7 @@ def combine(
         tick=tick,
         blocks=blocks,
         modes=modes,
-        values=tuple(mode_interval(mode, level, groups.values()) for mode in modes)
+        values=tuple(mode_interval(mode, level, groups.values(), alike) for mode in modes)
         if len(modes) > 1
         else (estimate,),
         typical=typical_mode(modes, level),
@@ -125,7 +140,7 @@ def over_launches(
     return launch_interval([one.value for one in inner], level, groups=groups, alike=alike)
 
 
-def launches_alike(points: Iterable[PointLaunches]) -> float:
+def launches_alike(points: Iterable[PointLaunches]) -> Likeness:
     """Estimate how alike launches that follow each other are, by all test cases of a folder together."""
     return common_likeness(
         [plain_median(cell.values) for cell in point.cells if cell.status == "ok" and cell.values.size]

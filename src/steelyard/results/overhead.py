@@ -25,19 +25,19 @@ from steelyard.stats import launch_interval
 from steelyard.stats.interval import Estimate
 
 
-def with_overheads(rows: Sequence[Row], level: float = 0.95) -> tuple[Row, ...]:
-    """Add the overhead to rows that have a reference."""
+def with_overheads(rows: Sequence[Row], level: float = 0.95, alike: float = 0.0) -> tuple[Row, ...]:
+    """Add the overhead to rows that have a reference; `alike` is how alike launches of the folder are."""
     by_point: dict[int | None, Row] = {row.point: row for row in rows}
     return tuple(
         row
         if row.reference_point not in by_point
-        else _with_overhead(row, by_point[row.reference_point], level)
+        else _with_overhead(row, by_point[row.reference_point], level, alike)
         for row in rows
     )
 
 
-def _with_overhead(row: Row, reference: Row, level: float) -> Row:
-    found = overhead(row, reference, level)
+def _with_overhead(row: Row, reference: Row, level: float, alike: float) -> Row:
+    found = overhead(row, reference, level, alike)
     if found is None:
         beyond = Beyond(reference=reference.op)
     else:
@@ -52,7 +52,7 @@ def _with_overhead(row: Row, reference: Row, level: float) -> Row:
     return replace(row, facets=(*row.facets, beyond))
 
 
-def overhead(row: Row, reference: Row, level: float = 0.95) -> Estimate | None:
+def overhead(row: Row, reference: Row, level: float = 0.95, alike: float = 0.0) -> Estimate | None:
     """Compute the overhead of a row beyond its reference, in ns; None if no launch measured both."""
     pairs = _pairs(row, reference)
     if not pairs:
@@ -60,7 +60,7 @@ def overhead(row: Row, reference: Row, level: float = 0.95) -> Estimate | None:
     if len(pairs) == 1:
         return _of_one_launch(*pairs[0], level)
     differences = [(one.median or 0.0) - (two.median or 0.0) for one, two in pairs]
-    return launch_interval(differences, level, logs=False)
+    return launch_interval(differences, level, logs=False, alike=alike)
 
 
 def _pairs(row: Row, reference: Row) -> list[tuple[RowLaunch, RowLaunch]]:

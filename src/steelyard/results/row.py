@@ -13,6 +13,7 @@ from steelyard.records.kinds import BLOCKING, CALL
 from steelyard.records.parts import StuckRank
 
 NOT_YET = "not measured yet"  # why a row has the status skipped
+INDEPENDENT = "independent"  # what an interval of few launches assumes them to be
 
 
 class Facet(Struct, frozen=True, kw_only=True):
@@ -87,7 +88,9 @@ class Row(Struct, frozen=True, kw_only=True):
     the probability `ci_level` for the median over launches (`ci_of` launches) or, with one launch, for that
     launch alone (`ci_of` blocks); it describes the time of the measurement. `alike_p` is the p of the
     hypothesis that launches are in random order, against similar neighbours; `widened` is the factor by which
-    the interval is wider because of it. `thread_level` is the level that the plan asks of MPI. `flags` holds
+    the interval is wider because of it. `alike` is how alike neighbours are at least, by all test cases of
+    the folder; `ci_if` is `independent` where the interval assumes that launches are hardly alike, because
+    they are too few to show it. `thread_level` is the level that the plan asks of MPI. `flags` holds
     all that apply, `flag` the gravest. `method_params` and `rule_params` are those that the plan sets;
     `asked` names those of `params` that it sets, and `method` and `rule` if it does. `headline` is the
     subject of a table: `time`, `bandwidth`, `operations`, `messages` or `names` (per second).
@@ -149,6 +152,8 @@ class Row(Struct, frozen=True, kw_only=True):
     ci_of: str | None = None
     widened: float | None = None
     alike_p: float | None = None
+    alike: float = 0.0
+    ci_if: str | None = None
     flag: str | None = None
     flags: tuple[str, ...] = ()
     verified: bool | None = None

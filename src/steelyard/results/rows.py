@@ -25,11 +25,11 @@ from steelyard.results.overhead import with_overheads
 from steelyard.results.phases import communication_share
 from steelyard.results.precision import with_precision
 from steelyard.results.roofs import with_roofs
-from steelyard.results.row import NOT_YET, Row, RowLaunch
+from steelyard.results.row import INDEPENDENT, NOT_YET, Row, RowLaunch
 from steelyard.results.states import Interference, interference_in, is_disturbed
 from steelyard.results.transport import transport_of
 from steelyard.stats import drift_of
-from steelyard.stats.autocorrelation import alike_p
+from steelyard.stats.autocorrelation import LEAST_IN_TIME, Likeness, alike_p
 from steelyard.stats.interval import Blocks
 
 # The role of an op -> the subject of its table, if that is not its time: the first that is counted.
@@ -70,7 +70,7 @@ def rows_of(measured: Measured, level: float = 0.95, mapped: Mapper = serially) 
     points = with_same_answers(measured.points)
     alike = launches_alike(points)
     rows = mapped(make, points, _CELL_SECONDS * sum(len(point.cells) for point in points))
-    return with_precision(with_roofs(with_overheads(tuple(rows), level)), measured)
+    return with_precision(with_roofs(with_overheads(tuple(rows), level, alike.rho)), measured)
 
 
 def _named(measured: Measured) -> frozenset[str]:
@@ -87,7 +87,7 @@ def _row(
     named: frozenset[str],
     op: PlannedOp,
     disturbed: bool,
-    alike: float,
+    alike: Likeness,
 ) -> Row:
     """Make the row of a point: what its launches share, and the numbers of the successful ones."""
     plan, cells = point.plan, point.cells
@@ -135,9 +135,15 @@ def _row(
     }
     if not good:
         return Row(**common, launches=tuple(_launch(cell, None, 0.0) for cell in cells))
-    one = combine(good, level, disturbed, alike)
+    one = combine(good, level, disturbed, alike.rho)
     drift = [drift_of(blocks.medians, level) for blocks in one.blocks]
-    return Row(**common, **_numbers(one, drift), launches=_launches(cells, one, drift))
+    return Row(
+        **common,
+        **_numbers(one, drift),
+        alike=alike.rho,
+        ci_if=_assumed(len(good), alike),
+        launches=_launches(cells, one, drift),
+    )
 
 
 def _headline(point: Point) -> str:
@@ -168,6 +174,12 @@ def _numbers(combined: Combined, drift: list[float]) -> dict[str, Any]:
         "flags": flags,
         "facets": facets,
     }
+
+
+def _assumed(launches: int, alike: Likeness) -> str | None:
+    """Say what an interval over launches assumes that neither they nor other test cases show."""
+    is_few = 1 < launches < LEAST_IN_TIME
+    return INDEPENDENT if is_few and not alike.is_shown(launches) else None
 
 
 def _launches(

@@ -34,9 +34,11 @@ from steelyard.rows.ratios import Ratio, RatiosBy, no_ratios
 from steelyard.rows.rivals import FOLDER, MPI, RivalNames, ratio_cells, ratios_to_first, rivals_of
 from steelyard.rows.row_words import failed_words, remarks
 from steelyard.rows.shared_remarks import Remarks, told_once
+from steelyard.stats.autocorrelation import LEAST_IN_TIME
 from steelyard.stats.looks import RATIO_LEVEL
 
 NOT_BY_TURNS = "The folders were measured at different times: what an hour adds is assumed, not measured."
+IF_INDEPENDENT = f"±: if launches are independent, which fewer than {LEAST_IN_TIME} do not show."
 CellKey = tuple[str, ...]
 
 
@@ -255,5 +257,6 @@ def _notes(table: RowTable, rivals: RivalNames | None) -> tuple[str, ...]:
     """Write notes: the numbers of several methods, shared remarks, and the limits of ratios of folders."""
     natures = {row.method: row.nature for row in table.rows}
     told = tuple(f"{method}: {text}" for method, text in natures.items() if text)
-    notes = (*(told if len(natures) > 1 else ()), *table.remarks.notes)
+    assumed = (IF_INDEPENDENT,) if any(row.ci_if for row in table.rows) else ()
+    notes = (*(told if len(natures) > 1 else ()), *assumed, *table.remarks.notes)
     return (*notes, NOT_BY_TURNS) if rivals and not rivals.took_turns else notes

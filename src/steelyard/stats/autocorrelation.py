@@ -12,6 +12,8 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import ArrayLike
 
 from steelyard.stats.arrays import FloatArray
@@ -22,6 +24,12 @@ MOST_ORDERED = 7  # launches, of which all orders are counted: 5040
 DRAWN_ORDERS = 4999
 FEW_RHO = 0.4  # of launches too few to show it: the largest of three real series of ten (0.20, -0.02, 0.40)
 MOST_RHO = 0.8  # of launches: at that likeness they count for a ninth, and no number of them helps
+_MOST_TOGETHER = 0.9  # ... where many test cases show it, which seldom see it too great
+_LEAST_TOGETHER = 3  # launches, of which several test cases show something; two have no order
+ENOUGH_SERIES = 12  # independent test cases, which tell launches that are alike by 0.8 from independent ones
+_RHOS = np.linspace(0.0, 0.95, 20)
+_MOST_EXACT = 32  # values, beyond which the formulas for many are as good
+_NODES, _REACH = 200, 20.0  # of an integral over t from e^-20 to e^20, by Gauss and Legendre in log t
 DOUBT = 0.2  # standard errors of rho that are added: more would make quiet intervals wider by above 15 %
 
 
@@ -51,25 +59,96 @@ def likeness(values: ArrayLike) -> float:
     return min(max(rho + DOUBT * math.sqrt(max(1 - rho**2, 0.0) / n), 0.0), MOST_RHO)
 
 
-def common_likeness(series: Iterable[ArrayLike]) -> float:
+class Likeness(Struct, frozen=True):
+    """How alike launches that follow each other are at least, by all test cases of a folder together.
+
+    `rho` is that of an AR(1), 0 to `MOST_RHO`; `series` is how many independent test cases show it.
+    """
+
+    rho: float = 0.0
+    series: float = 0.0
+
+    def is_shown(self, launches: int) -> bool:
+        """Do the test cases show how alike so few launches are?"""
+        return launches >= _LEAST_TOGETHER and self.series >= ENOUGH_SERIES
+
+
+def common_likeness(series: Iterable[ArrayLike]) -> Likeness:
     """Estimate how alike all of several series in time are at least, such as the test cases of a folder.
 
-    r less its bias is (r + 1 / n) / (1 - 4 / n), solved for rho, with a standard error of 1 / sqrt(n) over
-    the same: the mean of all series, weighted by these, less its own standard error, from 0 to `MOST_RHO`.
-    Series that have something in common say less than that, and no more than each says of itself.
+    The mean lag-1 autocorrelation r of P series, of their ranks or of their logarithms, whichever is the
+    greater: modes show in values. What a rho makes of it in n values is computed (`_expected`). Series that
+    have something in common say less: they are worth m = P / (1 + (P - 1) c), c being their mean squared
+    correlation beyond chance. r less its deviation over m is believed, so that a test case alone says little;
+    below `LEAST_IN_TIME` values nothing is, unless m is `ENOUGH_SERIES`.
     """
-    total = weights = 0.0
-    for values in series:
-        data = np.asarray(values, dtype=np.float64)
-        n = data.size
-        if n < LEAST_IN_TIME or float(np.ptp(data)) == 0.0:
-            continue
-        part = 1 - 4 / n
-        total += (lag1(ranks_of(data)) + 1 / n) * part * n
-        weights += part**2 * n
-    if weights == 0.0:
-        return 0.0
-    return min(max(total / weights - 1 / math.sqrt(weights), 0.0), MOST_RHO)
+    table = _longest(series)
+    if table is None:
+        return Likeness()
+    ranks = np.stack([ranks_of(column) for column in table.T], axis=1)
+    logs = np.log(table) if float(table.min()) > 0.0 else table
+    found = [_shown(one) for one in (ranks, logs)]
+    alike = Likeness(min(max(one.rho for one in found), _MOST_TOGETHER), found[0].series)
+    is_known = table.shape[0] >= LEAST_IN_TIME or alike.is_shown(table.shape[0])
+    return alike if is_known else replace(alike, rho=0.0)
+
+
+def _longest(series: Iterable[ArrayLike]) -> FloatArray | None:
+    """Table the first n values of the series that have as many, (n, P), n such that these are the most."""
+    data = [np.asarray(values, dtype=np.float64) for values in series]
+    data = [one for one in data if one.size >= _LEAST_TOGETHER]
+    sizes = sorted({one.size for one in data})
+    if not sizes:
+        return None
+    n = max(sizes, key=lambda size: size * sum(one.size >= size for one in data))
+    table = np.stack([one[:n] for one in data if one.size >= n], axis=1)
+    table = table[:, np.ptp(table, axis=0) > 0.0]
+    return table if table.size else None
+
+
+def _shown(table: FloatArray) -> Likeness:
+    """Estimate what the columns of a table, (n, P), show together."""
+    n, columns = table.shape
+    away = table - table.mean(axis=0)
+    away /= np.sqrt((away**2).sum(axis=0))
+    lags, squares = _expected(n)
+    r = float((away[:-1] * away[1:]).sum()) / columns
+    by_chance = float(np.interp(np.interp(r, lags, _RHOS), _RHOS, squares))
+    between = (float(((away @ away.T) ** 2).sum()) - columns) / max(columns * (columns - 1), 1)
+    shared = min(max((between - by_chance) / (1 - by_chance), 0.0), 1.0)
+    series = columns / (1 + (columns - 1) * shared)
+    error = (n - 2) / (n * math.sqrt(n - 1))  # of r, in random order (Moran, Biometrika 35, 1948)
+    return Likeness(float(np.interp(r - error / series, lags, _RHOS)), series)
+
+
+@functools.lru_cache
+def _expected(n: int) -> tuple[FloatArray, FloatArray]:
+    """Compute what n values of AR(1) have in the mean for each of `_RHOS`: the lag-1 autocorrelation, and the
+    squared correlation with another such series; shape (rhos,) both.
+
+    Along the principal axes of values less their mean, with variances l, the k-th square over the sum of all
+    is on average the integral over t > 0 of l_k / (1 + 2 t l_k) prod_j (1 + 2 t l_j)^(-1/2) (Magnus, Annales
+    d'Economie et de Statistique 4, 1986). Beyond `_MOST_EXACT` values by Kendall's and Bartlett's formulas.
+    """
+    if n > _MOST_EXACT:
+        return _RHOS * (1 - 4 / n) - 1 / n, (1 + _RHOS**2) / (1 - _RHOS**2) / n
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    t = np.exp(_REACH * nodes)
+    shift, centring = np.eye(n, k=1), np.eye(n) - 1 / n
+    lags, squares = np.empty_like(_RHOS), np.empty_like(_RHOS)
+    for k, rho in enumerate(_RHOS):
+        found, axes = np.linalg.eigh(centring @ covariance_of(n, float(rho)) @ centring)
+        own, axes = found[1:] / found[1:].sum(), axes[:, 1:]
+        falls = 1 / (1 + 2 * np.outer(t, own))
+        mean_squares = own * ((np.sqrt(falls.prod(axis=1)) * t * weights * _REACH) @ falls)
+        lags[k] = mean_squares @ np.einsum("ik,ij,jk->k", axes, shift, axes)
+        squares[k] = mean_squares @ mean_squares
+    return lags, squares
+
+
+def covariance_of(n: int, rho: float) -> FloatArray:
+    """Make the covariances of n values of an AR(1) of unit variance, (n, n)."""
+    return np.asarray(rho ** np.abs(np.subtract.outer(np.arange(n), np.arange(n))), dtype=np.float64)
 
 
 def alike_p(values: ArrayLike) -> float:

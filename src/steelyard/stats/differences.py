@@ -13,7 +13,7 @@ from steelyard.stats.interval import LEAST_RANKED, Estimate, alike_width, mean_h
 from steelyard.stats.signed_ranks import chance_of_rank_sums, walsh_averages
 
 
-def difference_interval(differences: Sequence[float], level: float = 0.95) -> Estimate:
+def difference_interval(differences: Sequence[float], level: float = 0.95, *, alike: float = 0.0) -> Estimate:
     """Estimate the centre of paired differences, such as of two points over launches, with its interval.
 
     Two to five: Student's t around the mean. Six or more: the median of the Walsh averages (Hodges and
@@ -21,16 +21,16 @@ def difference_interval(differences: Sequence[float], level: float = 0.95) -> Es
     of the signed-rank statistic (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 2014,
     section 3.3). It assumes that differences are symmetric about their centre, which holds if the two points
     are the same. Order statistics assume nothing, but with ten launches they give 97.9 % instead of 95.
-    Differences are in the order of the launches: if neighbours are alike, the interval is widened, as in
-    `launch_interval`. Raises ValueError for fewer than two.
+    Differences are in the order of the launches: if neighbours are alike, or are `alike` in all test cases,
+    the interval is widened, as in `launch_interval`. Raises ValueError for fewer than two.
     """
     data = np.asarray(differences, dtype=np.float64)
     if data.size < 2:
         raise ValueError("an interval of differences needs at least two of them")
     signed = _signed_ranks(data, level) if data.size >= LEAST_RANKED else None
     if signed is not None:
-        return widened(signed, alike_width(data, level), in_logs=False)
-    centre, width = mean(data), alike_width(data, level)
+        return widened(signed, alike_width(data, level, alike), in_logs=False)
+    centre, width = mean(data), alike_width(data, level, alike)
     half = mean_half(data, level) * width
     return Estimate(centre, centre - half, centre + half, level, int(data.size), "t", width)
 

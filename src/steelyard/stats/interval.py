@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from numpy.typing import ArrayLike, NDArray
 
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.autocorrelation import LEAST_IN_TIME, lag1, likeness
+from steelyard.stats.autocorrelation import LEAST_IN_TIME, covariance_of, lag1, likeness
 from steelyard.stats.distributions import half_binomial_cdf, student_quantile
 from steelyard.stats.fast_stats import deviation, mean, middle
 from steelyard.stats.quantile import quantile, row_quantiles
@@ -280,15 +280,31 @@ def alike_width(values: ArrayLike, level: float, alike: float = 0.0) -> float:
     `alike` is what is known of their likeness otherwise, at least (`common_likeness`). With rho of them both,
     a mean of AR(1) has sqrt((1 + rho) / (1 - rho)) times the deviation of that of independent values; n
     values count for as many fewer, and so few know their scatter less well: Student's t, of `LEAST_WORTH` at
-    least.
+    least. Fewer than `LEAST_IN_TIME` values have `_few_width`.
     """
     data = np.asarray(values, dtype=np.float64)
     rho = max(likeness(data), alike)
+    if data.size < LEAST_IN_TIME:
+        return _few_width(int(data.size), rho, level)
     width = math.sqrt((1 + rho) / (1 - rho))
-    if rho == 0.0 or data.size < LEAST_IN_TIME:
+    if rho == 0.0:
         return width
     worth = max(data.size / width**2, LEAST_WORTH)
     return width * t_quantile(level, worth - 1) / t_quantile(level, data.size - 1)
+
+
+@functools.lru_cache
+def _few_width(n: int, rho: float, level: float) -> float:
+    """Compute how much wider Student's interval for the mean of n values of AR(1) must be.
+
+    They see little of their scatter: by the variance of the mean over what it seems to be, and on as many
+    degrees of freedom as the sum of squares has (Satterthwaite, Biometrics Bulletin 2, 1946).
+    """
+    covariance, centring = covariance_of(n, rho), np.eye(n) - 1 / n
+    left = centring @ covariance @ centring
+    seen, degrees = np.trace(left) / (n - 1) / n, np.trace(left) ** 2 / np.sum(left**2)
+    wider = math.sqrt(float(covariance.mean() / seen))
+    return wider * t_quantile(level, float(degrees)) / t_quantile(level, n - 1)
 
 
 def _ranked(data: FloatArray, level: float) -> Estimate | None:

@@ -3,7 +3,7 @@
 Whoever looks at a comparison, adds launches and looks again has two chances of a false alarm. So each look
 spends a share of the rate, fixed by the numbers of launches alone, and all shares together never exceed it
 (alpha spending: Lan and DeMets, Biometrika 70, 1983; by Bonferroni's bound, which holds whatever the looks
-have in common). What was told at one look stays told.
+have in common). What was told at one look stays told, unless a later one sees that its p did not hold.
 
 Stopping an interval when it is narrow enough costs next to nothing: its width says little about where its
 middle lies (Chow and Robbins, Annals of Mathematical Statistics 36, 1965). `looks_until` spaces the looks by
@@ -116,6 +116,9 @@ def compare_looks(
     last look. Estimate and interval of a column are those of the look that saw its last pair, by that look's
     share of the false alarms, 1 - `level`. `p` is the least of all looks, each over its share: at most 1 -
     `level` where any look told a difference. Then 0 does not lie inside the interval.
+
+    A look at few pairs does not see that pairs next to each other are alike, which its p assumes they are
+    not. If a later look sees it, what earlier ones told does not count.
     """
     lines, found = first.shape[0], None
     before: list[int] = []
@@ -136,7 +139,8 @@ def _grown(before: Swapped, now: Swapped) -> Swapped:
         name: np.where(grew, getattr(now, name), getattr(before, name))
         for name in ("estimate", "low", "high", "pairs", "plain_low", "plain_high", "error")
     }
-    return replace(now, **taken, p=np.minimum(before.p, np.where(grew, now.p, 1.0)))
+    earlier = 1.0 if now.alike else before.p
+    return replace(now, **taken, p=np.minimum(earlier, np.where(grew, now.p, 1.0)))
 
 
 def _told(swapped: Swapped, false_alarm: float) -> Swapped:

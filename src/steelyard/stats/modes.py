@@ -179,15 +179,17 @@ def _are_apart(
     return all(high - low > least and math.exp(high) - math.exp(low) > tick for low, high in gaps)
 
 
-def mode_interval(mode: Mode, level: float = 0.95, groups: Iterable[Sequence[int]] = ()) -> Estimate:
+def mode_interval(
+    mode: Mode, level: float = 0.95, groups: Iterable[Sequence[int]] = (), alike: float = 0.0
+) -> Estimate:
     """Estimate the value of a mode with its interval: over the launches that were in it, or over the blocks
-    of one. `groups` are those of all launches, as in `launch_interval`.
+    of one. `groups` are those of all launches, and `alike` is how alike these are, as in `launch_interval`.
     """
     if len(mode.shares) == 1 or len(mode.levels) < 2:
         return block_interval(mode.levels, level=level).estimate
     there = [k for k, value in enumerate(mode.by_launch) if value is not None]
     own = [[labels[k] for k in there] for labels in groups if len(there) == len(mode.levels)]
-    return launch_interval(mode.levels, level, groups=own)
+    return launch_interval(mode.levels, level, groups=own, alike=alike)
 
 
 def share_interval(shares: Sequence[float], level: float = 0.95) -> tuple[float, float]:

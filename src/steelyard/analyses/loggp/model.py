@@ -73,7 +73,13 @@ class LogModel(Struct, frozen=True):
     launches: dict[int, tuple[Piece, ...]]
 
 
-def span_of(values: Sequence[float], *, logs: bool = True, groups: Sequence[Sequence[int]] = ()) -> Interval:
+def span_of(
+    values: Sequence[float],
+    *,
+    logs: bool = True,
+    groups: Sequence[Sequence[int]] = (),
+    alike: float = 0.0,
+) -> Interval:
     """Compute the median of the launches' values, with its interval (one value has none), see
     `launch_interval`.
 
@@ -83,7 +89,7 @@ def span_of(values: Sequence[float], *, logs: bool = True, groups: Sequence[Sequ
         raise ValueError("a span needs a launch")
     if len(values) == 1:
         return Interval(float(values[0]))
-    estimate = launch_interval(values, logs=logs, groups=groups)
+    estimate = launch_interval(values, logs=logs, groups=groups, alike=alike)
     return Interval(estimate.value, estimate.low, estimate.high)
 
 
@@ -139,10 +145,11 @@ def line_model(mpi: str, rows: Mapping[int, Row]) -> LogModel | None:
     parts = _parts(sizes, typical)
     began = {one.launch: one.began_unix_ns or 0 for row in rows.values() for one in row.launches}
     sittings = sittings_of([began[launch] for launch in shared])
+    alike = max(row.alike for row in rows.values())
     pieces = tuple(
         LogPiece(
             piece.least,
-            *_spans([lines[i] for lines in launches.values()], inside, table, sittings),
+            *_spans([lines[i] for lines in launches.values()], inside, table, sittings, alike),
             **_change(piece.least, dict(zip(sizes, medians, strict=True)), limits),
         )
         for i, (piece, inside) in enumerate(zip(typical, parts, strict=True))
@@ -165,17 +172,21 @@ def _parts(sizes: Sequence[int], pieces: Sequence[Piece]) -> list[list[int]]:
 
 
 def _spans(
-    lines: Sequence[Piece], sizes: Sequence[int], table: Mapping[int, FloatArray], sittings: Sequence[int]
+    lines: Sequence[Piece],
+    sizes: Sequence[int],
+    table: Mapping[int, FloatArray],
+    sittings: Sequence[int],
+    alike: float,
 ) -> tuple[Interval, Interval]:
     """Compute L + 2 o and G of one line, fitted to each launch, with what it misses in their intervals.
 
-    `table` has the times of launches, by size, `sittings` the number of each launch's sitting. If all times
-    may be a share m from the line, two of them may tilt it by m (t1 + t2) / (s2 - s1). The tilt of G is that
-    between the largest two sizes, where G counts; that of the start, which is where the line reaches 0 bytes,
-    is that of the whole line.
+    `table` has the times of launches, by size, `sittings` the number of each launch's sitting; `alike` is how
+    alike launches of the folder are. If all times may be a share m from the line, two of them may tilt it by
+    m (t1 + t2) / (s2 - s1). The tilt of G is that between the largest two sizes, where G counts; that of the
+    start, which is where the line reaches 0 bytes, is that of the whole line.
     """
-    start = span_of([line.start for line in lines], groups=(sittings,))
-    gap = span_of([line.slope for line in lines], groups=(sittings,))
+    start = span_of([line.start for line in lines], groups=(sittings,), alike=alike)
+    gap = span_of([line.slope for line in lines], groups=(sittings,), alike=alike)
     missed = _misfit(lines, sizes, table)
     if not missed:
         return start, gap

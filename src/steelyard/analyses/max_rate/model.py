@@ -79,14 +79,15 @@ def _max_rate(curve: dict[int, Row]) -> MaxRate:
     knee, missed = _knee(pairs, middle)
     each = [_rates(pairs, rates, knee) for rates in launches] or [_rates(pairs, middle, knee)]
     first = next(iter(curve.values()))
+    alike = max(row.alike for row in curve.values())
     return MaxRate(
         op=first.op,
         mpi=first.mpi,
         bytes=first.bytes,
         params=first.params,
         points=tuple(zip(curve, middle.tolist(), strict=True)),
-        pair=span_of([one for one, _ in each]),
-        shared=span_of([other for _, other in each]) if knee < pairs.size else None,
+        pair=span_of([one for one, _ in each], alike=alike),
+        shared=span_of([other for _, other in each], alike=alike) if knee < pairs.size else None,
         missed=missed,
     )
 

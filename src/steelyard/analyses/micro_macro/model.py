@@ -255,11 +255,11 @@ def _predictions(tests: Sequence[Mapping[str, Row]], models: Mapping[str, LogMod
                 collectives=counts.collectives,
                 collective_bytes=counts.collective_bytes,
                 compute=compute,
-                predicted=span_of(predicted),
-                communication=span_of(talks),
+                predicted=span_of(predicted, alike=row.alike),
+                communication=span_of(talks, alike=row.alike),
                 ratio=_ratio(predicted, talks),
-                total_predicted=span_of(whole),
-                total=span_of(totals),
+                total_predicted=span_of(whole, alike=row.alike),
+                total=span_of(totals, alike=row.alike),
                 total_ratio=_ratio(whole, totals),
             )
 

@@ -97,7 +97,7 @@ def _overheads(members: Sequence[Row], works: Works) -> Iterator[Overheads]:
         one: single[one] / 2 - send[one] - receive[one] for one in single if one in send and one in receive
     }
     sets = {"gap": gap, "send": send, "receive": receive, "latency": wire}
-    spans = {name: _span(values) for name, values in sets.items()}
+    spans = {name: _span(values, members[0].alike) for name, values in sets.items()}
     yield Overheads(
         mpi=members[0].mpi,
         bytes=members[0].bytes,
@@ -117,8 +117,8 @@ def _each(train: Mapping[int, float], single: Mapping[int, float], count: int) -
     return {one: (train[one] - single[one]) / (count - 1) for one in train if one in single}
 
 
-def _span(values: Mapping[int, float]) -> Interval | None:
-    return span_of(list(values.values()), logs=False) if values else None
+def _span(values: Mapping[int, float], alike: float) -> Interval | None:
+    return span_of(list(values.values()), logs=False, alike=alike) if values else None
 
 
 def _is_below(span: Interval) -> bool:

@@ -119,7 +119,7 @@ def _number(number: int, row: Row, mine: dict[int, float], best: dict[int, float
     return RanksAHost(
         per_host=number,
         time=Interval(row.time or 0.0, row.time_low, row.time_high),
-        rate=span_of(list(mine.values())),
+        rate=span_of(list(mine.values()), alike=row.alike),
         relative=span_of(ratios) if ratios else Interval(0.0),
         of_line=8 * one_way / (1e6 * (carrier.mbits or 1)) if carrier else None,
     )

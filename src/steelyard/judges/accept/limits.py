@@ -226,7 +226,7 @@ def _side(weighed: Weighed, row: Row, limit: Limit, level: float) -> tuple[str, 
     values = [scale / median if limit.above is not None else median for median in medians]
     if len(values) < 2:
         return CANNOT_TELL, f"{limit.words(values[0])} in one launch of {name}", 1
-    said = launch_interval(values, level)
+    said = launch_interval(values, level, alike=row.alike)
     return *_judged_interval((said.value, said.low, said.high), limit, name), len(values)
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from msgspec.structs import replace
 
 from steelyard.records.schema import Lanes, Phases
 from steelyard.results.combined import Combined
 from steelyard.results.row import Facet
-from steelyard.stats import launch_interval
 from steelyard.stats.arrays import FloatArray
 
 # The phases of an op of several threads: until the first of a rank is done, until half of them are, and until
@@ -41,13 +39,11 @@ class Fairness(Facet, frozen=True, kw_only=True):
             return None
         first, half = ([share[i] for share in told] for i in (0, 1))
         middle = float(np.median(half))
-        if len(told) < 2:
-            return cls(fairness=first[0], half_done=middle)
-        found = launch_interval(first, combined.level, logs=False)
+        found = combined.span(first, logs=False, least=0.0, most=1.0)
         return cls(
             fairness=found.value,
-            fairness_low=max(0.0, found.low),
-            fairness_high=min(1.0, found.high),
+            fairness_low=found.low,
+            fairness_high=found.high,
             half_done=middle,
         )
 
@@ -96,18 +92,15 @@ class ThreadTimes(Facet, frozen=True, kw_only=True):
         ratios = [float(time[rank].max() / time[rank].min()) for time in times]
         scatters = [_scatter(time[rank]) for time in times]
         medians = np.median([time[rank] for time in times], axis=0)
-        found = cls(thread_times=tuple(medians.tolist()), thread_ratio=ratios[0], thread_scatter=scatters[0])
-        if len(times) < 2:
-            return found
-        ratio = launch_interval(ratios, combined.level, logs=False)
-        scatter = launch_interval(scatters, combined.level, logs=False)
-        return replace(
-            found,
+        ratio = combined.span(ratios, logs=False, least=1.0)
+        scatter = combined.span(scatters, logs=False, least=0.0)
+        return cls(
+            thread_times=tuple(medians.tolist()),
             thread_ratio=ratio.value,
-            thread_ratio_low=max(1.0, ratio.low),
+            thread_ratio_low=ratio.low,
             thread_ratio_high=ratio.high,
             thread_scatter=scatter.value,
-            thread_scatter_low=max(0.0, scatter.low),
+            thread_scatter_low=scatter.low,
             thread_scatter_high=scatter.high,
         )
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from steelyard.results.combined import Combined, middle
 from steelyard.results.row import Facet
-from steelyard.stats import difference_interval
 
 _KINDS = ("resident", "shared", "locked", "pinned")
-_LEAST = 2  # launches of which an interval can be made
 
 
 class Footprint(Facet, frozen=True, kw_only=True):
@@ -39,13 +37,13 @@ class Footprint(Facet, frozen=True, kw_only=True):
         if not own:
             return None
         grown = [count["resident_grown_bytes"] for count in own]
-        low_high = difference_interval(grown, combined.level) if len(grown) >= _LEAST else None
+        added = combined.difference(grown)
         return cls(
             **{f"process_{kind}": middle([count[f"{kind}_bytes"] for count in own]) for kind in _KINDS},
             **{
                 f"grown_{kind}": middle([count[f"{kind}_grown_bytes"] for count in own])
                 for kind in ("heap", *_KINDS)
             },
-            grown_low=low_high.low if low_high else None,
-            grown_high=low_high.high if low_high else None,
+            grown_low=added.low,
+            grown_high=added.high,
         )

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from steelyard.results.combined import Combined, middle
 from steelyard.results.load import PointLaunch
 from steelyard.results.row import Facet
-from steelyard.stats import difference_interval
 
 _OBJECTS, _FREED = "objects", "freed"  # counters of the engine's ops
-_LEAST = 2  # launches of which an interval can be made
 
 
 class Memory(Facet, frozen=True, kw_only=True):
@@ -39,14 +37,15 @@ class Memory(Facet, frozen=True, kw_only=True):
         held, left = _each(launches, "heap_held_bytes"), _each(launches, "heap_left_bytes", _FREED)
         if not held:
             return None
-        of_held, of_left = _interval(held, combined.level), _interval(left, combined.level)
+        of_held = combined.difference(held)
+        of_left = combined.difference(left) if left else None
         return cls(
-            held_bytes=of_held[0],
-            held_low=of_held[1],
-            held_high=of_held[2],
-            left_bytes=of_left[0],
-            left_low=of_left[1],
-            left_high=of_left[2],
+            held_bytes=of_held.value,
+            held_low=of_held.low,
+            held_high=of_held.high,
+            left_bytes=of_left.value if of_left else None,
+            left_low=of_left.low if of_left else None,
+            left_high=of_left.high if of_left else None,
             freed=min(int(launch.taken.counted.get(_FREED, 0) // launch.taken.ranks) for launch in launches),
             resident_bytes=middle(_each(launches, "resident_held_bytes")),
             locked_bytes=middle(_each(launches, "locked_held_bytes")),
@@ -57,10 +56,3 @@ def _each(launches: Sequence[PointLaunch], counter: str, objects: str = _OBJECTS
     """Divide what a launch counts in a later sample by its objects; launches without objects are left out."""
     counts = [launch.taken.later_counts for launch in launches]
     return [count[counter] / count[objects] for count in counts if count.get(objects) and counter in count]
-
-
-def _interval(values: Sequence[float], level: float) -> tuple[float | None, float | None, float | None]:
-    if len(values) < _LEAST:
-        return middle(values), None, None
-    of = difference_interval(values, level)
-    return of.value, of.low, of.high

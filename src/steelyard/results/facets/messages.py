@@ -11,7 +11,6 @@ from steelyard.results.combined import Combined
 from steelyard.results.durations import pairs_of
 from steelyard.results.load import PointLaunch
 from steelyard.results.row import Facet
-from steelyard.stats.interval import launch_interval
 
 
 class RowPair(Struct, frozen=True):
@@ -55,10 +54,8 @@ class Progress(Facet, frozen=True, kw_only=True):
         if not counted or "early" not in counted[0]:
             return None
         shares = [each["early"] / each["begun"] for each in counted]
-        if len(shares) < 2:
-            return cls(early=shares[0])
-        found = launch_interval(shares, combined.level, logs=False)
-        return cls(early=found.value, early_low=max(0.0, found.low), early_high=min(1.0, found.high))
+        found = combined.span(shares, logs=False, least=0.0, most=1.0)
+        return cls(early=found.value, early_low=found.low, early_high=found.high)
 
 
 def _pairs(launches: Sequence[PointLaunch]) -> tuple[RowPair, ...]:

@@ -134,7 +134,7 @@ def _launched(*done: Sequence[int], threads: int = 3) -> Combined:
 
     class Together:
         launches = tuple(Launch(times) for times in done)
-        level, groups, alike, span = 0.95, {}, 0.0, Combined.span
+        level, groups, alike, span = 0.95, dict[str, tuple[int, ...]](), 0.0, Combined.span
 
     return Together()  # type: ignore[return-value]
 
@@ -168,7 +168,7 @@ def _noted(*launches: Sequence[Sequence[int]], parts: int = 1) -> Combined:
             )  # fmt: skip
 
     class Together:
-        level, groups, alike, span = 0.95, {}, 0.0, Combined.span
+        level, groups, alike, span = 0.95, dict[str, tuple[int, ...]](), 0.0, Combined.span
 
         def __init__(self) -> None:
             self.launches = tuple(Launch(took) for took in launches)

@@ -49,6 +49,7 @@ _IMB = (
     "C_Read_Expl",
 )
 _IOR = ("file=own", "pattern=strided")  # its easy and its hard way
+_IOR_MEMORY = "memory=one"  # it moves all from and to one buffer
 _LEAST = 2  # launches of which an interval can be made
 
 
@@ -163,7 +164,9 @@ def ior_pairs(setting: Setting, program: Path, size: int) -> Iterator[Pair]:
     calls = IOR_BYTES // size
     for way in _IOR:
         for access in ("write", "read"):
-            given = (f"mpi.io.{access}_at", "--bytes", str(size), "--param", f"calls={calls}", "--param", way)
+            given = [f"mpi.io.{access}_at", "--bytes", str(size)]
+            for word in (f"calls={calls}", way, _IOR_MEMORY):
+                given += ["--param", word]
             ours = partial(measured_here, setting, given, "median", calls)
             yield Pair(
                 f"IOR {access}, {way}", size, ours, partial(ior_of, setting, program, way, size, access)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Half a second is long against how far apart ranks leave the start of a library (ms), and short against the
  * start of a job. The last of it is waited for awake, because a sleep ends late. */
@@ -55,6 +56,34 @@ static int use_all(struct first *f, const struct team *team)
     return err;
 }
 
+static const double FEW_BYTES = 64 << 20; /* a rank that starts takes about as much */
+
+/* Ranks cannot add up yet what they need. So each asks for all that may be on its host, and all ask before
+ * any of them takes memory: at one instant, or half a second later where a rank came late. Else one would go
+ * on alone, and wait for ever. From main, whatever it does is timed, so it does not wait. */
+static int ask_memory(struct first *f)
+{
+    const struct op_first *first = f->op->first;
+    const double bytes = first->memory ? first->memory(f) : 0;
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const int here = processors > 0 && processors < f->size ? (int)processors : f->size;
+    const bool waits = first->from != FIRST_FROM_MAIN;
+    if (bytes <= FEW_BYTES)
+        return 0;
+    if (waits)
+        wait_for_instant(f);
+    const double left = (double)memory_left("");
+    for (int i = 0; i < 2 && waits; ++i)
+        wait_for_instant(f);
+    f->instant = 0;
+    return bytes * here <= left
+               ? 0
+               : err_say(ERR_NOMEM,
+                         "the buffers of %s need %.3g GB on each of the %d ranks that may be on this host, "
+                         "where %.3g GB are left; use smaller messages or fewer ranks",
+                         f->op->name, bytes / 1e9, here, left / 1e9);
+}
+
 static void take(struct first *f, const struct team *team)
 {
     const struct op_first *first = f->op->first;
@@ -65,7 +94,8 @@ static void take(struct first *f, const struct team *team)
         f->after = team->after_init;
         return;
     }
-    const int err = first->ready ? first->ready(f) : 0;
+    int err = ask_memory(f);
+    err = err || !first->ready ? err : first->ready(f);
     note(f, err);
     if (err)
         return;

@@ -41,6 +41,7 @@ struct first {
 /* An op whose subject is its first use: the functions of its family. Those that may be missing are NULL. */
 struct op_first {
     enum first_from from;
+    double (*memory)(const struct first *f); /* bytes that a rank takes; may be missing: few */
     int (*ready)(struct first *f); /* untimed, before all uses; may be missing; an error ends it, and nothing
                                       is left behind */
     int (*use)(struct first *f);   /* what is timed, as often as the parameter FIRST_USE_PARAM says */

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/system_time.h"
+#include "base/wait.h"
 #include "team/hosts.h"
 
 #include <stdbool.h>
@@ -84,32 +85,34 @@ int team_threads_allowed(const char *op, int threads)
 
 /* ---- symmetric memory -------------------------------------------------------------------------------- */
 
-/* The size of the heap: the variable that sets it, and what it is without. */
-static const struct heap {
+/* The size of the heap: the variable that sets it, and what it is without. And who brings what others put: by
+ * the standard nobody has to call for it, but Open MPI wants the rank that waits in its calls. */
+static const struct library {
     const char *vendor, *variable, *usual;
-} heaps[] = {{"open-mpi", "SHMEM_SYMMETRIC_HEAP_SIZE", "256M"},
-             {"", "SHMEM_SYMMETRIC_SIZE", "the library's own"}}; /* OpenSHMEM 1.4, section 7 */
+    bool brings_in_waits;
+} libraries[] = {{"open-mpi", "SHMEM_SYMMETRIC_HEAP_SIZE", "256M", true},
+                 {"", "SHMEM_SYMMETRIC_SIZE", "the library's own", false}}; /* OpenSHMEM 1.4, section 7 */
 
-static const struct heap *heap_of_library(void)
+static const struct library *this_library(void)
 {
-    const struct heap *heap = heaps;
-    while (!strstr(SHMEM_VENDOR_STRING, heap->vendor))
-        ++heap;
-    return heap;
+    const struct library *library = libraries;
+    while (!strstr(SHMEM_VENDOR_STRING, library->vendor))
+        ++library;
+    return library;
 }
 
 static const char *heap_size(void)
 {
-    return getenv(heap_of_library()->variable);
+    return getenv(this_library()->variable);
 }
 
 static int heap_too_small(size_t bytes)
 {
-    const struct heap *heap = heap_of_library();
+    const struct library *library = this_library();
     return err_say(ERR_NOMEM,
                    "the symmetric heap has no room for %zu bytes: its size is %s; set %s to more, as in "
                    "--env %s=2G",
-                   bytes, heap_size() ? heap_size() : heap->usual, heap->variable, heap->variable);
+                   bytes, heap_size() ? heap_size() : library->usual, library->variable, library->variable);
 }
 
 /* Collective, as all that frees symmetric memory. */
@@ -223,11 +226,14 @@ static uint64_t flag_after(uint64_t flag, size_t bytes)
     return (number_of(flag) + 1) << NUMBER_SHIFT | (uint64_t)bytes;
 }
 
-/* Until the flag is another than `old`. By the library's own wait, for it may have to bring what others put:
- * Open MPI's shmem_test never does. */
+/* Until the flag is another than `old`. Where the library must be waited in, by shmem_wait_until, for Open
+ * MPI's shmem_test brings nothing; else by looks between which others get the core. */
 static void await_change(uint64_t *flag, uint64_t old)
 {
-    shmem_uint64_wait_until(flag, SHMEM_CMP_NE, old);
+    if (this_library()->brings_in_waits)
+        shmem_uint64_wait_until(flag, SHMEM_CMP_NE, old);
+    for (int looks = 0; __atomic_load_n(flag, __ATOMIC_ACQUIRE) == old;)
+        wait_a_little(&looks);
 }
 
 int team_send(const struct team *team, int to, const void *data, size_t bytes)

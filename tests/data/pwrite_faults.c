@@ -1,5 +1,5 @@
-/* A pwrite that does not do what it says, from its n-th call on: FAULT=drop, shift, tear or quota;
- * FAULT_AFTER=n. */
+/* A pwrite that does not do what it says, from its n-th call on: FAULT=drop, shift, tear or quota; or that
+ * takes 0.3 s: FAULT=slow. FAULT_AFTER=n. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,6 +17,10 @@ ssize_t pwrite(int file, const void *data, size_t bytes, off_t offset)
         real = (ssize_t (*)(int, const void *, size_t, off_t))dlsym(RTLD_NEXT, "pwrite");
     if (!fault || ++calls <= (after ? atol(after) : 0))
         return real(file, data, bytes, offset);
+    if (strcmp(fault, "slow") == 0) {
+        usleep(300000);
+        return real(file, data, bytes, offset);
+    }
     if (strcmp(fault, "drop") == 0)
         return (ssize_t)bytes;
     if (strcmp(fault, "shift") == 0)

@@ -14,6 +14,7 @@ from points import describe, measure
 from steelyard.engines.build import solo_engine
 from steelyard.engines.description import Op
 from steelyard.records.kinds import NETWORK, SHARED_MEMORY
+from steelyard.system.process import run
 
 _FIXED = "rule=fixed count=2 reps=3"
 _SIZES = (1, 63, 70_000)
@@ -71,6 +72,24 @@ def test_over_tcp(library: str, tmp_path: Path) -> None:
     assert sum(there) >= len(lines) - 1
     layers = {end.transport.layer for end in itertools.compress(ends, there) if end.transport is not None}
     assert layers == {NETWORK}
+
+
+@pytest.mark.parametrize("threads", [1, further(2)])
+def test_memory_that_is_registered_for_an_endpoint(
+    threads: int, tmp_path: Path, compiler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As some providers want it, by a libfabric that stands before the real one."""
+    lines = list(_lines("ofi", threads))
+    source = Path(__file__).parents[1] / "data" / "ofi_endpoint_memory.c"
+    run([compiler, "-shared", "-fPIC", "-o", f"{tmp_path}/libfabric.so.1", str(source), "-ldl"], timeout=60)
+    real = run([compiler, "-print-file-name=libfabric.so.1"], timeout=60).out.strip()
+    if not Path(real).is_absolute():
+        pytest.skip("the real libfabric is not found")
+    monkeypatch.setenv("OFI_REAL", real)
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    ends = ends_of(measure(solo_engine(), 2, threads, lines, tmp_path / "out"), len(lines))
+    all_are_right(lines, ends)
+    assert {end.transport.library for end in ends if end.transport is not None} == {"libfabric 9.9"}
 
 
 @pytest.mark.parametrize("library", ["shm", "ucx", "ofi"])

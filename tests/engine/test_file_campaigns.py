@@ -104,6 +104,22 @@ def test_one_that_stops_to_answer_in_a_launch_is_a_hang(
 
 
 @pytest.mark.further
+def test_one_that_is_slow_is_waited_for(
+    tmp_path: Path, compiler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A repetition is silent for longer than the patience, and moves a piece every 0.3 s."""
+    setup = setup_of()
+    source, library = Path(__file__).parents[1] / "data" / "pwrite_faults.c", tmp_path / "faults.so"
+    run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], timeout=60)
+    monkeypatch.setenv("LD_PRELOAD", str(library))
+    monkeypatch.setenv("FAULT", "slow")
+    plan = plan_of("file.pwrite", bytes="4Ki", params={"calls": 14.0, "count": 1.0}, hang_after="4s")
+    measures = tuple(msgspec.structs.replace(one, files=str(tmp_path / "files")) for one in plan.measure)
+    events = run_plan(tmp_path / "out", msgspec.structs.replace(plan, measure=measures), setup)
+    assert ended(events) == [("file.pwrite", "ok")]
+
+
+@pytest.mark.further
 def test_what_cannot_be_removed_is_told(tmp_path: Path, silent: Path) -> None:
     solo = setup_of().engines[None]
     with hung_mount(silent):

@@ -31,11 +31,19 @@ static int refuse(struct first *f)
 }
 
 static const struct param params[] = {FIRST_USE_PARAM, {0}};
+static double more_than_there_is(const struct first *f)
+{
+    (void)f;
+    return 1e18;
+}
+
 static const struct op_first at_instant = {.use = use, .after = after}, of_init = {.from = FIRST_FROM_INIT},
                              refused = {.ready = refuse, .use = use},
+                             large = {.memory = more_than_there_is, .ready = refuse, .use = use},
                              of_main = {.from = FIRST_FROM_MAIN, .use = use};
 static const struct op op = {.name = "x.first", .params = params, .first = &at_instant},
                        choosy = {.name = "x.choosy", .first = &refused},
+                       greedy = {.name = "x.greedy", .first = &large},
                        init = {.name = "x.init", .first = &of_init},
                        job = {.name = "x.job", .first = &of_main};
 
@@ -57,6 +65,11 @@ static void test_taken(void)
 
     first_take(&f, &(struct point){.op = &choosy, .plant = -1}, &team);
     CHECK(first_check(&f, &choosy, &team) == ERR_INPUT && strcmp(err_text(), "not so") == 0);
+
+    uses = 0;
+    first_take(&f, &(struct point){.op = &greedy, .plant = -1}, &team); /* before it takes any */
+    CHECK(uses == 0 && first_check(&f, &greedy, &team) == ERR_NOMEM);
+    CHECK(strstr(err_text(), "the buffers of x.greedy need 1e+09 GB on each of the 1 ranks that may be"));
 
     first_take(&f, &(struct point){.op = &init, .plant = -1}, &team);
     CHECK(f.start_ns == 10 && f.stop_ns == 25 && f.instant == 0 && first_check(&f, &init, &team) == 0);

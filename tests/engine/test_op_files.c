@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "base/err.h"
+#include "ops/common/files.h"
 #include "ops/common/places.h"
 #include "ops/common/sectors.h"
 
@@ -104,6 +105,33 @@ static void test_what_is_wrong_is_said(void)
     CHECK(sectors_owner(&s, right, &worker, &number) && worker == 1 && number == 1);
 }
 
+/* What has the same memory differs by its stamps: another piece in its place is still told. */
+static void test_pieces_of_one_memory(void)
+{
+    const struct sectors s = {.worker = 1, .piece = PIECE, .pieces = PIECES, .round = 2, .alike = true};
+    char data[PIECE * PIECES], first[PIECE];
+    make(&s, data);
+    for (int64_t k = 0; k < PIECES; ++k) {
+        memcpy(first, data, sizeof first);
+        sectors_stamp(&s, first, k, 5);
+        CHECK(memcmp(first, data + k * PIECE, sizeof first) == 0);
+        CHECK(sectors_check(&s, first, k, 5, 0) == 0);
+    }
+    CHECK(sectors_check(&s, data + PIECE, 2, 5, 8000) == ERR_WRONG);
+    CHECK(strstr(err_text(), "misplaced, it holds piece 1 of rank 1"));
+    first[PIECE - 1] ^= 1;
+    CHECK(sectors_check(&s, first, PIECES - 1, 5, 0) == ERR_WRONG);
+}
+
+static void test_kinds_of_file_systems(void)
+{
+    static const char *const known[][2] = {
+        {"tmpfs", "memory"}, {"ext4", "local"}, {"nfs4", "network"}, {"lustre", "network"}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
+        CHECK(strcmp(files_kind(known[i][0]), known[i][1]) == 0);
+    CHECK(!files_kind("") && !files_kind("ext") && !files_kind("fuse"));
+}
+
 /* A piece that is smaller than a stamp still differs from that of the repetition before. */
 static void test_small_pieces(void)
 {
@@ -127,6 +155,8 @@ int main(void)
     test_each_place_once();
     test_known_places();
     test_what_is_wrong_is_said();
+    test_pieces_of_one_memory();
+    test_kinds_of_file_systems();
     test_small_pieces();
     return test_result();
 }

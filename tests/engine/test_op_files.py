@@ -41,6 +41,7 @@ def _lines(threads: int = 1) -> Iterator[str]:
             for file in ("shared", "own"):
                 words = f"pattern={pattern} file={file} bytes=1000 calls=6"
                 yield f"op={name} threads={threads} {_FIXED} {words}"
+        yield f"op={name} threads={threads} {_FIXED} memory=one bytes=1000 calls=6"
 
 
 @pytest.mark.parametrize(("ranks", "threads"), [(1, 1), (3, 1), further(2, 2), further(1, 3)])

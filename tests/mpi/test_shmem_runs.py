@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+import signal
+from collections import Counter
+from collections.abc import Sequence
 from itertools import compress
 from pathlib import Path
 
@@ -13,16 +15,18 @@ import pytest
 from ends import all_are_refused, all_are_right, ends_of
 from further import further
 from kernels import kernel_lines
+from library_cases import shmem_lines
 from points import engine_of, measure, mpi_or_skip
 from preloaded import build_preloaded
 from steelyard.base.errors import InputError
+from steelyard.campaign.folder import finished
 from steelyard.engines.build import Engine, describe, mpi_engine
-from steelyard.engines.description import Op
+from steelyard.engines.installed import scripts_folder
 from steelyard.engines.shmem import choose_shmem
 from steelyard.records.schema import Launch
+from steelyard.system.process import Child, run
 
 _FAULTS = Path(__file__).parents[1] / "data" / "shmem_faults.c"
-_SIZES = (8, 40, 8192)
 _LATER = "it needs OpenSHMEM 1.5; this library is of 1.4"
 # What Open MPI 4.1 does wrong (docs/ops/openshmem.md): (the end of an op's name, a word of its line).
 _BROKEN = {
@@ -32,6 +36,31 @@ _BROKEN = {
     )
 }
 
+_ONE_CONTEXT = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <shmem.h>
+int shmem_ctx_create(long options, shmem_ctx_t *ctx)
+{
+    static int calls;
+    if (calls++ > 0)
+        return 1;
+    return ((int (*)(long, shmem_ctx_t *))dlsym(RTLD_NEXT, "shmem_ctx_create"))(options, ctx);
+}
+"""
+_HANGS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <shmem.h>
+#include <unistd.h>
+void shmem_ctx_putmem(shmem_ctx_t ctx, void *to, const void *from, size_t bytes, int pe)
+{
+    while (bytes == 96)
+        pause();
+    ((void (*)(shmem_ctx_t, void *, const void *, size_t, int))dlsym(RTLD_NEXT, "shmem_ctx_putmem"))(
+        ctx, to, from, bytes, pe);
+}
+"""
 _BRICK = "nx=3 ny=4 nz=2 iterations=10 grid=box"
 _APPS = (
     f"app.hpccg {_BRICK}",
@@ -55,30 +84,13 @@ def shmem(monkeypatch: pytest.MonkeyPatch) -> Engine:
     return mpi_engine(library)
 
 
-def _lines(op: Op, threads: int, most: int) -> Iterator[str]:
-    """So many test cases of an op that each word of each parameter is in one of them, or the first `most`."""
-    worded = [row for row in op.params if row.words and row.name not in ("pages", "check")]
-    counted = "".join(f" {row.name}=3" for row in op.params if row.name == "calls")
-    for case in range(min(most, max((len(row.words) for row in worded), default=1))):
-        words = "".join(
-            f" {row.name}={row.words[(case + turn) % len(row.words)]}" for turn, row in enumerate(worded)
-        )
-        size = f" bytes={_SIZES[case % len(_SIZES)]}" if op.sized else ""
-        ranks = f"op={op.name} threads={threads}{size}{counted}{words} "
-        method = "barrier" if op.class_ == "collective" else "batch reps=2"
-        yield f"{ranks} method={method} rule=fixed count=2"
-
-
 def _cases(shmem: Engine, ranks: int, threads: int, most: int) -> list[str]:
     assert shmem.mpi is not None
     broken = _BROKEN.get(shmem.mpi.family, ())
-    ops = [op for op in describe(shmem).ops if op.name.startswith("shmem.") and op.available]
     return [
         line
-        for op in ops
-        if op.min_ranks <= ranks and (threads == 1 or op.max_threads == 0)
-        for line in _lines(op, threads, most)
-        if not any(op.name.endswith(name) and word in line for name, word in broken)
+        for line in shmem_lines(describe(shmem).ops, ranks, threads, most)
+        if not any(re.match(rf"op=\S+{name} .*{word}", line) for name, word in broken)
     ]
 
 
@@ -194,6 +206,55 @@ def test_what_openshmem_cannot_carry_is_told(shmem: Engine, tmp_path: Path) -> N
     }
     lines = kernel_lines(list(refused))
     all_are_refused(refused, ends_of(measure(shmem, 2, 2, lines, tmp_path / "x.jsonl"), len(lines)))
+
+
+def _campaign(shmem: Engine, out: Path, *words: str) -> list[str]:
+    """The command of a campaign of puts."""
+    assert shmem.mpi is not None
+    library = ("--shmem", shmem.mpi.prefix or shmem.mpi.name)
+    argv = [str(scripts_folder() / "steelyard"), "run", "shmem.put", *library, "-n", "2", "--rule", "fixed"]
+    return [*argv, "--param", "count=5", "--oversubscribe", "--out", str(out), *words]
+
+
+@pytest.mark.further
+def test_a_campaign_ends_a_hang_and_goes_on(shmem: Engine, tmp_path: Path) -> None:
+    source = tmp_path / "hang.c"
+    source.write_text(_HANGS)
+    library = build_preloaded(shmem, source, tmp_path)
+    words = ("--bytes", "96,8", "--launches", "2", "--hang-after", "5s", "--env", f"LD_PRELOAD={library}")
+    run(_campaign(shmem, tmp_path / "out", *words), timeout=200)
+    ends = finished(tmp_path / "out")
+    assert Counter(end.status for end in ends.values()) == {"ok": 2, "failed": 1, "skipped": 1}
+    assert sorted((end.why or "")[:5] for end in ends.values()) == ["", "", "hang:", "it hu"]
+
+
+@pytest.mark.further
+def test_a_campaign_that_was_killed_goes_on(shmem: Engine, tmp_path: Path) -> None:
+    argv = _campaign(shmem, tmp_path / "out", "--bytes", "8,96", "--launches", "5", "--keep", "ranks")
+    with Child(argv) as child:
+        child.pause(2.5)
+        child.signal(child.pids(), signal.SIGKILL)
+    done = run(argv, timeout=200)
+    assert done.code == 0, done.err
+    assert [end.status for end in finished(tmp_path / "out").values()] == ["ok"] * 10
+
+
+def test_contexts_beyond_the_number_of_the_library_are_told(shmem: Engine, tmp_path: Path) -> None:
+    source = tmp_path / "contexts.c"
+    source.write_text(_ONE_CONTEXT)
+    before = ("env", f"LD_PRELOAD={build_preloaded(shmem, source, tmp_path)}")
+    refused = {
+        "op=shmem.mt.put threads=2 bytes=8 context=private": "refuses 1 of 2 contexts of the kind private; "
+        "give fewer threads or another --param context"
+    }
+    lines = [f"{line} method=batch reps=1 rule=fixed count=1" for line in (*refused, "op=shmem.put bytes=8")]
+    all_are_refused(refused, ends_of(measure(shmem, 2, 2, lines, tmp_path / "x.jsonl", before), len(lines)))
+
+
+def test_a_thread_level_that_is_not_granted_is_told(shmem: Engine, tmp_path: Path) -> None:
+    refused = {"op=shmem.mt.put threads=2 bytes=8": "give --thread-level multiple, or take a library that"}
+    lines = [f"{line} method=batch reps=1 rule=fixed count=1" for line in (*refused, "op=shmem.put bytes=8")]
+    all_are_refused(refused, ends_of(measure(shmem, 2, 1, lines, tmp_path / "x.jsonl"), len(lines)))
 
 
 def test_a_heap_that_is_too_small_is_told(

@@ -98,6 +98,27 @@ void files_look(int descriptor, struct files_facts *facts)
         fclose(mounts);
 }
 
+const char *files_kind(const char *type)
+{
+    static const struct {
+        const char *kind, *types[24];
+    } kinds[] = {
+        {"memory", {"tmpfs", "ramfs", "hugetlbfs", "devtmpfs"}},
+        {"local",
+         {"ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "jfs", "reiserfs", "bcachefs", "vfat",
+          "exfat", "ntfs", "ntfs3", "fuseblk", "nilfs2"}},
+        {"network", {"nfs",      "nfs4",      "cifs",           "smb3",       "smbfs", "lustre",   "gpfs",
+                     "beegfs",   "ceph",      "fuse.ceph",      "afs",        "gfs2",  "ocfs2",    "pvfs2",
+                     "orangefs", "glusterfs", "fuse.glusterfs", "fuse.sshfs", "9p",    "virtiofs", "panfs",
+                     "wekafs",   "fuse.daos"}},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; ++i)
+        for (const char *const *known = kinds[i].types; *known; ++known)
+            if (strcmp(type, *known) == 0)
+                return kinds[i].kind;
+    return NULL;
+}
+
 int files_room(const struct team *team, int descriptor, const char *folder, int64_t bytes)
 {
     struct files_facts facts;
@@ -119,6 +140,7 @@ void files_describe(const char *folder, const struct files_facts *facts, struct 
     json_open(j, "files", '{');
     json_string(j, "folder", folder);
     json_string(j, "type", facts->type[0] ? facts->type : NULL);
+    json_string(j, "kind", files_kind(facts->type));
     json_string(j, "options", facts->options[0] ? facts->options : NULL);
     if (facts->free_bytes >= 0) {
         json_int(j, "free_bytes", facts->free_bytes);

@@ -27,6 +27,9 @@ int files_open(const struct team *team, const char *folder, const char *op, int 
 /* Find what it is on; what the kernel does not tell is "" or -1. */
 void files_look(int descriptor, struct files_facts *facts);
 
+/* What is under a type of file system: "memory", "local", "network"; NULL: not known. */
+const char *files_kind(const char *type);
+
 /* Check that all ranks together, each with so many bytes, take at most FILES_SHARE of what is free there; as
  * if all of them wrote to one file system. Collective. ERR_UNSUPPORTED. */
 enum { FILES_SHARE = 4 }; /* a quarter */

@@ -13,6 +13,8 @@
 
 const char *const pieces_files[] = {[PIECES_SHARED] = "shared", [PIECES_APART] = "own", NULL};
 
+const char *const pieces_memories[] = {[PIECES_EACH] = "each", [PIECES_ONE] = "one", NULL};
+
 const char *const pieces_atomic[] = {
     [PIECES_NOT_ATOMIC] = "off", [PIECES_ATOMIC] = "on", [PIECES_OVERLAPPING] = "overlapping", NULL};
 
@@ -42,7 +44,8 @@ static int lane_open(struct pieces *p, int i)
 {
     struct piece_lane *lane = &p->lanes[i];
     const int worker = p->reads ? neighbour(p, i) : p->env->team->rank * p->threads + i;
-    lane->sectors = (struct sectors){.worker = worker, .piece = p->piece, .pieces = p->count};
+    lane->sectors =
+        (struct sectors){.worker = worker, .piece = p->piece, .pieces = p->count, .alike = p->alike};
     lane->at = malloc((size_t)p->count * sizeof *lane->at);
     if (!lane->at)
         return err_say(ERR_NOMEM, "no memory for the places of %lld pieces", (long long)p->count);
@@ -65,9 +68,11 @@ int pieces_open(struct pieces *p, const struct op_env *env, bool reads, int patt
                          .reads = reads,
                          .together = (int)param_value(rows, params, "atomic", 0) == PIECES_OVERLAPPING,
                          .by_rank = reads && by_rank,
+                         .alike = (int)param_value(rows, params, "memory", PIECES_EACH) == PIECES_ONE,
                          .piece = env->bytes,
                          .count = (int64_t)param_value(rows, params, "calls", 1)};
     p->places = places_of(p->apart ? 1 : p->workers, p->count);
+    pieces_part(p, false);
     int err = files_open(env->team, env->files, env->op->name, &p->folder);
     if (!err && env->bytes == 0)
         err = err_say(ERR_INPUT, "%s moves at least a byte; give larger --bytes", env->op->name);
@@ -156,7 +161,7 @@ static int write_files(struct pieces *p)
     for (int i = 0; i < p->threads && !err; ++i) {
         char name[PIECES_NAME_MAX], *data = p->lanes[i].data;
         const int worker = p->env->team->rank * p->threads + i;
-        const struct sectors own = {worker, p->piece, p->count, p->round};
+        const struct sectors own = {worker, p->piece, p->count, p->round, p->alike};
         list(p, p->by_rank ? (worker + p->workers - step(p)) % p->workers : worker, at);
         name_of(p, worker, name);
         sectors_fill(&own, data);
@@ -195,7 +200,7 @@ int pieces_renew(struct pieces *p)
 
 static int look_at_file(struct pieces *p, const char *name, int worker, const int64_t *at)
 {
-    const struct sectors theirs = {worker, p->piece, p->count, p->round};
+    const struct sectors theirs = {worker, p->piece, p->count, p->round, p->alike};
     char *piece = malloc(p->piece);
     int err = piece ? 0 : err_say(ERR_NOMEM, "no memory for a piece of %zu bytes", p->piece);
     const int file = err ? -1 : files_file(p->folder, name, O_RDONLY);
@@ -217,9 +222,9 @@ static int look_at_file(struct pieces *p, const char *name, int worker, const in
 static int look_at_data(struct pieces *p, struct piece_lane *lane)
 {
     int err = 0;
-    data_arrived(lane->data, (size_t)p->count * p->piece, p->env->planted);
-    for (int64_t k = 0; k < p->count && !err; ++k)
-        err = sectors_check(&lane->sectors, lane->data + (size_t)k * p->piece, k, p->repetition,
+    data_arrived(lane->data, (size_t)(p->count - pieces_kept(p)) * p->piece, p->env->planted);
+    for (int64_t k = pieces_kept(p); k < p->count && !err; ++k)
+        err = sectors_check(&lane->sectors, pieces_memory(p, lane, k), k, p->repetition,
                             pieces_offset(p, lane, k));
     data_poison(lane->data, (size_t)p->count * p->piece);
     return err;
@@ -251,7 +256,7 @@ int pieces_look(struct pieces *p, int err)
  * -1: of nobody. ERR_WRONG. */
 static int whose(const struct pieces *p, const char *piece, int64_t offset, int64_t *owner)
 {
-    struct sectors s = {.piece = p->piece, .pieces = p->count, .round = p->round};
+    struct sectors s = {.piece = p->piece, .pieces = p->count, .round = p->round, .alike = p->alike};
     int64_t number = 0;
     *owner = -1;
     if (!sectors_owner(&s, piece, &s.worker, &number) || s.worker >= p->workers || number >= p->count)
@@ -273,10 +278,10 @@ static int owners(struct pieces *p, int64_t *owner)
     char *piece = p->reads ? lane->data : malloc(p->piece);
     if (!piece)
         err = err_say(ERR_NOMEM, "no memory for a piece of %zu bytes", p->piece);
-    for (int64_t k = 0; k < p->count && !err; ++k) {
+    for (int64_t k = pieces_kept(p); k < p->count && !err; ++k) {
         const int64_t offset = (first + k) * (int64_t)p->piece;
         if (p->reads)
-            piece = lane->data + (size_t)k * p->piece;
+            piece = pieces_memory(p, lane, k);
         else
             err = move(p, file, lane->name, piece, offset, false);
         if (!err && k + 1 == p->count)
@@ -372,6 +377,15 @@ int pieces_look_atomic(struct pieces *p, int calls, int err)
     free(piece);
     met = met ? met : team_barrier(p->env->team);
     return met ? met : wrong;
+}
+
+int pieces_at_once(const struct op_env *env)
+{
+    return (int)param_value(env->op->params, env->params, "memory", PIECES_EACH) == PIECES_EACH
+               ? 0
+               : err_say(ERR_UNSUPPORTED,
+                         "%s moves all pieces at once, so each needs memory of its own; give memory=each",
+                         env->op->name);
 }
 
 double pieces_moved(const struct op_env *env)

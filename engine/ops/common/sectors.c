@@ -21,7 +21,8 @@ static size_t length(const struct sectors *s, int64_t i)
 static void make(const struct sectors *s, char *data, int64_t sector, size_t bytes, int64_t repetition)
 {
     const uint64_t stamp = sector_stamp(s->worker, sector, repetition);
-    const int place = (int)hash_mix((uint64_t)sector ^ (uint64_t)s->round << STAMP_BITS) & 0xffff;
+    const uint64_t of_body = (uint64_t)(s->alike ? sector % sectors_in(s) : sector);
+    const int place = (int)hash_mix(of_body ^ (uint64_t)s->round << STAMP_BITS) & 0xffff;
     data_fill(data, bytes, s->worker, place);
     memcpy(data, &stamp, least(bytes, SECTOR_STAMP));
 }
@@ -83,7 +84,7 @@ static int explain(const struct sectors *s, const char *found, const char *wante
                        s->worker, begun ? "torn, from here on data" : "stale data", then,
                        (long long)repetition);
     if (whole && stamp != own) {
-        const struct sectors theirs = {who, s->piece, s->pieces, s->round};
+        const struct sectors theirs = {who, s->piece, s->pieces, s->round, s->alike};
         char other[SECTOR];
         const int64_t sector = (int64_t)(stamp >> (STAMP_BITS + 16));
         make(&theirs, other, sector, bytes, then);

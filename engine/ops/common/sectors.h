@@ -18,7 +18,8 @@ struct sectors {
     int worker;
     size_t piece; /* bytes */
     int64_t pieces;
-    int round; /* of checks */
+    int round;  /* of checks */
+    bool alike; /* all pieces are written from the same memory: they differ by their stamps alone */
 };
 
 /* The stamp of the sector-th sector of all of a worker. The repetition is in the lowest bytes. */

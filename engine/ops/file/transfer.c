@@ -21,7 +21,7 @@ static const struct param params[] = {PIECES_PARAMS, [PIECES_OWN] = OP_CHECKS_PA
 
 static char *memory(const struct transfer *t, const struct piece_lane *lane, int64_t i)
 {
-    return lane->data + (size_t)i * t->p.piece;
+    return pieces_memory(&t->p, lane, i);
 }
 
 /* A short count of an ordinary file means that there is no more room, or that the file ends. */
@@ -258,6 +258,7 @@ static int verify(void *state)
     enum { ROUNDS = 2 };
     struct transfer *t = state;
     int err = 0;
+    pieces_part(&t->p, t->row->reads);
     for (int i = 0; i < ROUNDS; ++i) { /* all of them, for others wait */
         const int renewed = pieces_renew(&t->p);
         err = err ? err : renewed;
@@ -268,6 +269,7 @@ static int verify(void *state)
         err = err ? err : run(t, 1);
         err = pieces_look(&t->p, err);
     }
+    pieces_part(&t->p, false);
     return err;
 }
 
@@ -308,6 +310,8 @@ static int setup(const struct op_env *env, void **state)
     int err = pieces_open(&t->p, env, row->reads, PLACES_CONTIGUOUS, false);
     if (!err && row->flags & O_DIRECT)
         err = check_direct(env);
+    if (!err && row->queues)
+        err = pieces_at_once(env);
     err = pieces_open_files(&t->p, row->flags, err);
     if (!err)
         err = transfer_ways_open(t);

@@ -26,7 +26,6 @@ struct registered {
     struct ofi_seat mine, theirs;
     char *memory;
     size_t bytes;
-    struct fid_mr *region;
 };
 
 struct ofi_lane {
@@ -35,14 +34,16 @@ struct ofi_lane {
     struct fid_av *av;
     struct fid_cq *cq;
     struct fid_ep *ep;
+    struct fid_mr *region; /* its window: some providers register memory for one endpoint alone */
     fi_addr_t peer;
     uint64_t there, key; /* the address of the other rank's window of this lane, as calls take it */
     int64_t begun, done;
     struct fi_context2 context; /* of all calls: each ends by an event, in any order */
 };
 
-/* What the ranks tell each other of their memory. */
+/* What the ranks tell each other of a lane. */
 struct told {
+    struct ofi_name name;
     uint64_t address, key;
 };
 
@@ -171,18 +172,6 @@ static int provider_open(struct registered *all, const struct op_env *env, const
     return err ? err : ofi_alike(ends, &all->mine, &all->theirs);
 }
 
-static int region_open(struct registered *all, struct told *mine)
-{
-    const uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE;
-    const int code =
-        fi_mr_reg(all->provider.domain, all->memory, all->bytes, access, 0, 1, 0, &all->region, NULL);
-    if (code != 0)
-        return ofi_refuse(&all->provider, "fi_mr_reg", code);
-    const bool by_address = (all->provider.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
-    *mine = (struct told){by_address ? (uint64_t)(uintptr_t)all->memory : 0, fi_mr_key(all->region)};
-    return 0;
-}
-
 /* ---- lanes ------------------------------------------------------------------------------------------- */
 
 static int endpoint_open(struct ofi_lane *u)
@@ -203,18 +192,38 @@ static int endpoint_open(struct ofi_lane *u)
     return (code = fi_enable(u->ep)) == 0 ? 0 : ofi_refuse(p, "fi_enable", code);
 }
 
-static int lane_join(struct ofi_lane *u, const struct link *ends, int err, const struct told *theirs)
+/* The window of lane t, so many bytes, of which other ranks are told. */
+static int region_open(struct ofi_lane *u, int t, size_t bytes, struct told *mine)
 {
-    struct ofi_name mine, their_name;
+    const struct ofi_provider *p = &u->all->provider;
+    const uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE, wanted_key = (uint64_t)t + 1;
+    const int mode = p->info->domain_attr->mr_mode;
+    void *window = u->direct.lane.window;
+    int code = fi_mr_reg(p->domain, window, bytes, access, 0, wanted_key, 0, &u->region, NULL);
+    if (code != 0)
+        return ofi_refuse(p, "fi_mr_reg", code);
+    if (mode & FI_MR_ENDPOINT && (code = fi_mr_bind(u->region, &u->ep->fid, 0)) != 0)
+        return ofi_refuse(p, "fi_mr_bind", code);
+    if (mode & FI_MR_ENDPOINT && (code = fi_mr_enable(u->region)) != 0)
+        return ofi_refuse(p, "fi_mr_enable", code);
+    mine->address = mode & FI_MR_VIRT_ADDR ? (uint64_t)(uintptr_t)window : 0;
+    mine->key = fi_mr_key(u->region);
+    return 0;
+}
+
+static int lane_join(struct ofi_lane *u, const struct link *ends, int t, size_t bytes)
+{
+    struct told mine, theirs;
     memset(&mine, 0, sizeof mine); /* padding too: it is sent */
-    err = err ? err : endpoint_open(u);
-    err = err ? err : ofi_name(&u->all->provider, u->ep, &mine);
-    err = link_meet(ends, err, &mine, &their_name, sizeof mine);
+    int err = endpoint_open(u);
+    err = err ? err : region_open(u, t, bytes, &mine);
+    err = err ? err : ofi_name(&u->all->provider, u->ep, &mine.name);
+    err = link_meet(ends, err, &mine, &theirs, sizeof mine);
     if (err)
         return err;
-    u->key = theirs->key;
-    u->there = theirs->address + (uint64_t)(u->direct.lane.window - u->all->memory);
-    return ofi_insert(&u->all->provider, u->av, &their_name, &u->peer);
+    u->key = theirs.key;
+    u->there = theirs.address;
+    return ofi_insert(&u->all->provider, u->av, &theirs.name, &u->peer);
 }
 
 /* A write of 0 bytes never ends with the provider shm of libfabric 1.17. */
@@ -231,27 +240,25 @@ static int refuse_nothing(const struct registered *all, const struct blocks *blo
 static int join(struct lanes *lanes, const struct op_env *env, int err)
 {
     const struct link ends = direct_ends(lanes);
-    struct told mine, theirs;
     struct registered *all = lanes->shared;
     if (ends.rank > 1)
         return err;
-    memset(&mine, 0, sizeof mine); /* padding too: it is sent */
     err = provider_open(all, env, &ends, err);
     err = err ? err : refuse_nothing(all, &direct_at(lanes, 0)->blocks);
-    err = err ? err : region_open(all, &mine);
-    err = link_meet(&ends, err, &mine, &theirs, sizeof mine);
+    err = link_meet(&ends, err, NULL, NULL, 0);
     for (int t = 0; t < env->threads && !err; ++t) {
         struct ofi_lane *u = (struct ofi_lane *)lane_at(lanes, t);
         u->all = all;
-        err = link_meet(&ends, lane_join(u, &ends, err, &theirs), NULL, NULL, 0);
+        const int joined = lane_join(u, &ends, t, all->bytes / (size_t)env->threads);
+        err = link_meet(&ends, joined, NULL, NULL, 0);
     }
     return err;
 }
 
 static void lane_drop(struct ofi_lane *u)
 {
-    struct fid *const opened[] = {u->ep ? &u->ep->fid : NULL, u->cq ? &u->cq->fid : NULL,
-                                  u->av ? &u->av->fid : NULL};
+    struct fid *const opened[] = {u->region ? &u->region->fid : NULL, u->ep ? &u->ep->fid : NULL,
+                                  u->cq ? &u->cq->fid : NULL, u->av ? &u->av->fid : NULL};
     for (size_t i = 0; i < sizeof opened / sizeof opened[0]; ++i)
         if (opened[i])
             fi_close(opened[i]);
@@ -264,8 +271,6 @@ static void leave(struct lanes *lanes)
         return;
     for (int t = 0; t < lanes->count; ++t)
         lane_drop((struct ofi_lane *)lane_at(lanes, t));
-    if (all->region)
-        fi_close(&all->region->fid);
     ofi_close(&all->provider);
     if (all->memory)
         munmap(all->memory, all->bytes);

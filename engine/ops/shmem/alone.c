@@ -21,18 +21,29 @@ enum {
 
 struct alone;
 
+enum { HINTS };
+static const char *const hints_words[] = {"none", "atomics", "signal", "both", NULL};
+static const struct param malloc_params[] = {
+    [HINTS] = PARAM_WORDS("hints",
+                          "what the memory is for, by shmem_malloc_with_hints of OpenSHMEM 1.5: atomics or "
+                          "signals of other ranks, or both; none: shmem_malloc",
+                          hints_words),
+    {0}};
+
 struct alone_row {
     const char *name, *summary;
     void (*calls)(struct alone *s, int64_t reps);
     int (*check)(struct alone *s);
     enum op_class class;
     const char *default_bytes, *missing;
+    const struct param *params;
 };
 
 struct alone {
     const struct alone_row *row;
     const struct team *team;
     size_t bytes;
+    void *(*allocate)(size_t bytes);
     long *lock, *count; /* symmetric: the lock, and what is counted under it on rank 0 */
     char *data;         /* symmetric: what the rank before puts here */
     int failed;         /* calls that were refused */
@@ -75,10 +86,23 @@ static void lock(struct alone *s, int64_t reps)
     }
 }
 
+#define HINTED(name, hints)                                                                                  \
+    static void *name(size_t bytes)                                                                          \
+    {                                                                                                        \
+        void *memory = NULL;                                                                                 \
+        SHMEM15(memory = shmem_malloc_with_hints(bytes, hints));                                             \
+        (void)bytes;                                                                                         \
+        return memory;                                                                                       \
+    }
+HINTED(for_atomics, SHMEM_MALLOC_ATOMICS_REMOTE)
+HINTED(for_signal, SHMEM_MALLOC_SIGNAL_REMOTE)
+HINTED(for_both, SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE)
+static void *(*const allocators[])(size_t bytes) = {shmem_malloc, for_atomics, for_signal, for_both};
+
 static void allocate(struct alone *s, int64_t reps)
 {
     for (int64_t i = 0; i < reps; ++i) {
-        void *memory = shmem_malloc(s->bytes);
+        void *memory = s->allocate(s->bytes);
         if (memory)
             shmem_free(memory);
         else
@@ -107,6 +131,31 @@ static int none_failed(struct alone *s)
     s->row->calls(s, 1);
     return s->failed == 0 ? 0
                           : err_say(ERR_WRONG, "%d of the calls of %s were refused", s->failed, s->row->name);
+}
+
+/* Memory that was given can be put to by the rank before, from end to end. */
+static int none_unsymmetric(struct alone *s)
+{
+    const int me = s->team->rank, ranks = s->team->size, from = (me + ranks - 1) % ranks;
+    char *memory = s->allocate(s->bytes), *sent = malloc(s->bytes + 1);
+    int64_t lacks = (!memory && s->bytes > 0) || !sent;
+    int err = team_max(s->team, &lacks);
+    if (!err && lacks)
+        err = err_say(ERR_WRONG, "a rank was refused %zu bytes", s->bytes);
+    if (!err) {
+        data_fill(sent, s->bytes, me, (me + 1) % ranks);
+        data_poison(memory, s->bytes);
+        err = team_barrier(s->team);
+        shmem_putmem(memory, sent, s->bytes, (me + 1) % ranks);
+        shmem_quiet();
+        const int met = team_barrier(s->team);
+        data_arrived(memory, s->bytes, s->planted);
+        err = err ? err : met ? met : data_check(memory, s->bytes, from, me, 0);
+    }
+    free(sent);
+    const int met = team_barrier(s->team); /* memory is freed by all at once */
+    shmem_free(memory);
+    return err ? err : met ? met : none_failed(s);
 }
 
 /* Under a lock each rank reads a number, and writes it one larger; none may be lost. */
@@ -155,15 +204,15 @@ static int none_overtaken(struct alone *s)
 /* ---- rows ---- */
 
 static const struct alone_row rows[] = {
-    {"shmem.quiet", "shmem_quiet with nothing to complete", quiet, none_overtaken, OP_LOCAL, NULL, NULL},
-    {"shmem.fence", "shmem_fence with nothing to order", fence, none_overtaken, OP_LOCAL, NULL, NULL},
-    {"shmem.ctx", "shmem_ctx_create and shmem_ctx_destroy", ctx, none_failed, OP_LOCAL, NULL, NULL},
+    {"shmem.quiet", "shmem_quiet with nothing to complete", quiet, none_overtaken, .class = OP_LOCAL},
+    {"shmem.fence", "shmem_fence with nothing to order", fence, none_overtaken, .class = OP_LOCAL},
+    {"shmem.ctx", "shmem_ctx_create and shmem_ctx_destroy", ctx, none_failed, .class = OP_LOCAL},
     {"shmem.lock", "shmem_set_lock and shmem_clear_lock of one lock by all ranks", lock, none_lost,
-     OP_COLLECTIVE, NULL, NULL},
-    {"shmem.malloc", "shmem_malloc and shmem_free, in each of which all ranks meet", allocate, none_failed,
-     OP_COLLECTIVE, "8..4Mi", NULL},
+     .class = OP_COLLECTIVE},
+    {"shmem.malloc", "shmem_malloc and shmem_free, in each of which all ranks meet", allocate,
+     none_unsymmetric, OP_COLLECTIVE, .default_bytes = "8..4Mi", .params = malloc_params},
     {"shmem.team.split", "shmem_team_split_strided of all ranks, and shmem_team_destroy", split, none_failed,
-     OP_COLLECTIVE, NULL, SHMEM15_MISSING},
+     OP_COLLECTIVE, .missing = SHMEM15_MISSING},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
@@ -182,16 +231,22 @@ static int verify(void *state)
 
 static int setup(const struct op_env *env, void **state)
 {
+    const struct alone_row *row = env->op->row;
+    const char *const missing = SHMEM15_MISSING;
+    const int hints = row->params ? (int)env->params[HINTS] : 0;
     void *memory = NULL;
+    if (hints > 0 && missing)
+        return err_say(ERR_UNSUPPORTED, "hints=%s: %s", hints_words[hints], missing);
     int err = team_symmetric(env->team, (size_t)2 * LANE_LINE + ORDERED, &memory);
     struct alone *s = err ? NULL : calloc(1, sizeof *s);
     if (!err && !s)
         err = err_say(ERR_NOMEM, "no memory for the state of %s", env->op->name);
     if (err)
         return err;
-    *s = (struct alone){.row = env->op->row,
+    *s = (struct alone){.row = row,
                         .team = env->team,
                         .bytes = env->bytes,
+                        .allocate = allocators[hints],
                         .lock = memory,
                         .data = (char *)memory + (size_t)2 * LANE_LINE,
                         .planted = env->planted};
@@ -213,6 +268,7 @@ static void op_at(size_t i, struct op *op)
                       .parts = 1,
                       .default_bytes = row->default_bytes,
                       .missing = row->missing,
+                      .params = row->params,
                       .row = row,
                       .setup = setup,
                       .run = run,

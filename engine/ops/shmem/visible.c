@@ -9,24 +9,34 @@
 
 #include <string.h>
 
-static const char *const signal_words[] = {"flag", "put_signal", NULL};
-static const char *const wait_words[] = {"wait_until",      "test",           "wait_until_all",
-                                         "test_all",        "wait_until_any", "test_any",
-                                         "wait_until_some", "test_some",      NULL};
-enum { BY_FLAG, BY_SIGNAL };
-enum { WAITS_OF_14 = 2, WAITS = 8, FLAGS_MOST = 64 };
+static const char *const signal_words[] = {"flag", "put_signal", "put_signal_nbi", NULL};
+static const char *const wait_words[] = {"wait_until",
+                                         "test",
+                                         "wait_until_all",
+                                         "test_all",
+                                         "wait_until_any",
+                                         "test_any",
+                                         "wait_until_some",
+                                         "test_some",
+                                         "signal_wait_until",
+                                         "signal_fetch",
+                                         NULL};
+enum { BY_FLAG };
+enum { WAITS_OF_14 = 2, WAITS = 10, FLAGS_MOST = 64 };
 enum { SIGNAL, WAIT, FLAGS, CONTEXT, CHECK };
 
 static const struct param params[] = {
     [SIGNAL] =
         PARAM_WORDS("signal",
                     "how the other rank hears of the data. flag: a put, a fence, a put of a number for "
-                    "each flag; put_signal: one call, of OpenSHMEM 1.5",
+                    "each flag; put_signal, put_signal_nbi: one call, of OpenSHMEM 1.5",
                     signal_words),
     [WAIT] = PARAM_WORDS(
         "wait",
         "how it waits for the flags: shmem_wait_until, or shmem_test again and again, of one after "
-        "the other; of several at once by OpenSHMEM 1.5: until all, any or some have come",
+        "the other; of several at once by OpenSHMEM 1.5: until all, any or some have come; "
+        "signal_wait_until, "
+        "or signal_fetch again and again, of 1.5",
         wait_words),
     [FLAGS] = {"flags", "", "flags that are put and waited for", 1, 1, FLAGS_MOST},
     [CONTEXT] = SHMEM_CONTEXT_PARAM,
@@ -56,6 +66,13 @@ static inline void put_signal(struct visible *s)
 {
     SHMEM15(shmem_ctx_putmem_signal(s->lane.ctx, s->lane.base.window, s->blocks.local, s->blocks.bytes,
                                     s->flag, s->last, SHMEM_SIGNAL_SET, s->lane.base.peer));
+    (void)s;
+}
+
+static inline void put_signal_nbi(struct visible *s)
+{
+    SHMEM15(shmem_ctx_putmem_signal_nbi(s->lane.ctx, s->lane.base.window, s->blocks.local, s->blocks.bytes,
+                                        s->flag, s->last, SHMEM_SIGNAL_SET, s->lane.base.peer));
     (void)s;
 }
 
@@ -128,6 +145,18 @@ static inline void test_some(struct visible *s)
     memset(s->seen, 0, sizeof s->seen);
 }
 
+static inline void signal_wait_until(struct visible *s)
+{
+    for (size_t i = 0; i < s->flags; ++i)
+        SHMEM15(shmem_signal_wait_until(&s->flag[i], SHMEM_CMP_EQ, s->last));
+}
+
+static inline void signal_fetch(struct visible *s)
+{
+    for (size_t i = 0; i < s->flags; ++i)
+        SHMEM15(while (shmem_signal_fetch(&s->flag[i]) != s->last));
+}
+
 static inline __attribute__((always_inline)) void
 bounce(struct visible *s, int64_t reps, void (*put)(struct visible *), void (*await)(struct visible *))
 {
@@ -151,7 +180,9 @@ bounce(struct visible *s, int64_t reps, void (*put)(struct visible *), void (*aw
     X(put, wait_until_any)                                                                                   \
     X(put, test_any)                                                                                         \
     X(put, wait_until_some)                                                                                  \
-    X(put, test_some)
+    X(put, test_some)                                                                                        \
+    X(put, signal_wait_until)                                                                                \
+    X(put, signal_fetch)
 #define BOUNCE(put, await)                                                                                   \
     static void put##_##await(struct visible *s, int64_t reps)                                               \
     {                                                                                                        \
@@ -159,10 +190,11 @@ bounce(struct visible *s, int64_t reps, void (*put)(struct visible *), void (*aw
     }
 WAYS(BOUNCE, put_flag)
 WAYS(BOUNCE, put_signal)
+WAYS(BOUNCE, put_signal_nbi)
 
 #define WAY(put, await) put##_##await,
-static void (*const loops[][WAITS])(struct visible *s, int64_t reps) = {{WAYS(WAY, put_flag)},
-                                                                        {WAYS(WAY, put_signal)}};
+static void (*const loops[][WAITS])(struct visible *s, int64_t reps) = {
+    {WAYS(WAY, put_flag)}, {WAYS(WAY, put_signal)}, {WAYS(WAY, put_signal_nbi)}};
 
 static void loop(struct lane *lane, int64_t reps)
 {
@@ -188,13 +220,14 @@ static size_t flag_bytes(const struct op_env *env)
 
 static int plan(const struct op_env *env, size_t *symmetric)
 {
-    const bool by_signal = env->params[SIGNAL] == BY_SIGNAL;
+    const bool by_signal = env->params[SIGNAL] > BY_FLAG;
+    const char *const signal = signal_words[(int)env->params[SIGNAL]], *const missing = SHMEM15_MISSING;
     *symmetric = flag_bytes(env) + lane_lines(env->bytes);
     if (by_signal && env->params[FLAGS] > 1)
-        return err_say(ERR_INPUT, "signal=put_signal sets one flag; give flags=1");
-    if ((by_signal || env->params[WAIT] >= WAITS_OF_14) && SHMEM15_MISSING)
+        return err_say(ERR_INPUT, "signal=%s sets one flag; give flags=1", signal);
+    if ((by_signal || env->params[WAIT] >= WAITS_OF_14) && missing)
         return err_say(ERR_UNSUPPORTED, "%s=%s: %s", by_signal ? "signal" : "wait",
-                       by_signal ? "put_signal" : wait_words[(int)env->params[WAIT]], SHMEM15_MISSING);
+                       by_signal ? signal : wait_words[(int)env->params[WAIT]], missing);
     return 0;
 }
 

@@ -51,6 +51,7 @@ from steelyard.campaign.jobs import CampaignSetup, alike, plan_jobs
 from steelyard.campaign.lock import Lock
 from steelyard.campaign.patience import longest_repetition, patience_seconds, phase_of, silent_words
 from steelyard.campaign.room import little_shared_memory, room_notes
+from steelyard.campaign.slow_files import SlowFiles
 from steelyard.campaign.spread import await_launch, spread_of, spread_words
 from steelyard.campaign.start_gate import Hold
 from steelyard.engines.endings import ends_badly
@@ -256,6 +257,7 @@ def _attend(
     lasting = any(job.setup.ops.all[point.op].lasts for point in plans.values())
     hung = alike(job.planned.group) in job.lessons.unclosed
     longest = longest_repetition(plans.values(), job.setup.ops.all, len(job.setup.machine.cores))
+    slow = SlowFiles(plans.values(), job.setup.ops.all)
     hang, where, phase = None, tuple[StuckRank, ...](), LaunchPhase.STARTING
     with (
         Leftovers(job.lock.note if job.lock else lambda _: None) as leftovers,
@@ -277,7 +279,9 @@ def _attend(
             patience = patience_seconds(
                 job.plan.hang_after, phase, lasting=lasting, hung=hung, longest=longest
             )
-            if time.monotonic() - quiet_since > patience:
+            silent = time.monotonic() - quiet_since
+            patience = slow.patience(silent, patience, tail.launch)
+            if silent > patience:
                 hang, where = _hang(job, tail, child, command, launch, phase, patience)
                 break
             leftovers.look_if_due(child.pids, began=tail.launch is not None)

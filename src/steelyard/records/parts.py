@@ -140,12 +140,13 @@ class Hint(RecordPart, frozen=True):
 
 class FileSystem(RecordPart, frozen=True):
     """What the files of a test case are on: the `folder` of the campaign's files on rank 0, the type of the
-    file system in the kernel's words (`ext4`, `nfs4`), the options of its mount, and its bytes when the test
-    case began. None: the kernel does not tell.
+    file system in the kernel's words (`ext4`, `nfs4`), its kind (`memory`, `local`, `network`), the options
+    of its mount, and its bytes when the test case began. None: the kernel does not tell.
     """
 
     folder: Text
     type: Name | None = None
+    kind: Name | None = None
     options: Text | None = None
     free_bytes: Count | None = None
     total_bytes: Count | None = None

@@ -203,19 +203,35 @@ static void thread_done(struct first *f)
     first_done(f);
 }
 
-const struct op_first first_thread = {
-    .ready = thread_ready, .use = thread_use, .after = thread_after, .done = thread_done};
-const struct op_first first_message = {
-    .ready = message_ready, .use = message_use, .after = message_after, .done = first_done};
-const struct op_first first_bcast = {
-    .ready = bcast_ready, .use = bcast_use, .after = bcast_after, .done = first_done};
-const struct op_first first_alltoall = {
-    .ready = alltoall_ready, .use = alltoall_use, .after = alltoall_after, .done = first_done};
-const struct op_first first_allreduce = {
-    .ready = allreduce_ready, .use = allreduce_use, .after = allreduce_after, .done = first_done};
+const struct op_first first_thread = {.memory = first_block_memory,
+                                      .ready = thread_ready,
+                                      .use = thread_use,
+                                      .after = thread_after,
+                                      .done = thread_done};
+const struct op_first first_message = {.memory = first_block_memory,
+                                       .ready = message_ready,
+                                       .use = message_use,
+                                       .after = message_after,
+                                       .done = first_done};
+const struct op_first first_bcast = {.memory = first_block_memory,
+                                     .ready = bcast_ready,
+                                     .use = bcast_use,
+                                     .after = bcast_after,
+                                     .done = first_done};
+const struct op_first first_alltoall = {.memory = first_blocks_memory,
+                                        .ready = alltoall_ready,
+                                        .use = alltoall_use,
+                                        .after = alltoall_after,
+                                        .done = first_done};
+const struct op_first first_allreduce = {.memory = first_block_memory,
+                                         .ready = allreduce_ready,
+                                         .use = allreduce_use,
+                                         .after = allreduce_after,
+                                         .done = first_done};
 const struct op_first first_barrier = {.use = barrier_use};
 const struct op_first first_init = {.from = FIRST_FROM_INIT};
 const struct op_first first_job = {.from = FIRST_FROM_MAIN,
+                                   .memory = first_block_memory,
                                    .ready = allreduce_ready,
                                    .use = allreduce_use,
                                    .after = allreduce_after,

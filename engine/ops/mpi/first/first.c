@@ -35,6 +35,16 @@ void first_done(struct first *f)
     f->own = NULL;
 }
 
+double first_block_memory(const struct first *f)
+{
+    return 2.0 * (double)f->bytes;
+}
+
+double first_blocks_memory(const struct first *f)
+{
+    return first_block_memory(f) * f->size;
+}
+
 /* There is a byte at least, so that there is an address. */
 int first_ready(struct first *f, size_t blocks)
 {

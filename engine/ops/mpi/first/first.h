@@ -21,6 +21,8 @@ struct first_state {
 
 /* Make the state, with buffers of `blocks` times the bytes of the point. ERR_NOMEM, ERR_INPUT. */
 int first_ready(struct first *f, size_t blocks);
+double first_block_memory(const struct first *f);  /* of one block each way */
+double first_blocks_memory(const struct first *f); /* of one for each rank */
 void first_done(struct first *f);
 
 extern const struct op_first first_message, first_bcast, first_alltoall, first_allreduce, first_barrier,

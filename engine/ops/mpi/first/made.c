@@ -31,6 +31,11 @@ static int comm_after(struct first *f)
 
 /* window: memory for puts, by MPI_Win_allocate. */
 
+static double window_memory(const struct first *f)
+{
+    return first_block_memory(f) + (double)f->bytes;
+}
+
 static int window_use(struct first *f)
 {
     struct first_state *e = f->own;
@@ -120,6 +125,10 @@ static int put_after(struct first *f)
 
 const struct op_first first_comm = {
     .ready = comm_ready, .use = comm_use, .after = comm_after, .done = first_done};
-const struct op_first first_window = {
-    .ready = comm_ready, .use = window_use, .after = window_after, .done = first_done};
-const struct op_first first_put = {.ready = put_ready, .use = put_use, .after = put_after, .done = put_done};
+const struct op_first first_window = {.memory = window_memory,
+                                      .ready = comm_ready,
+                                      .use = window_use,
+                                      .after = window_after,
+                                      .done = first_done};
+const struct op_first first_put = {
+    .memory = window_memory, .ready = put_ready, .use = put_use, .after = put_after, .done = put_done};

@@ -13,8 +13,11 @@
 
 /* ---- parameters ---- */
 
-static const char *const sync_words[] = {
-    [IO_NO_SYNC] = "none", [IO_SYNC_INSIDE] = "inside", [IO_SYNC_EACH] = "each", NULL};
+static const char *const sync_words[] = {[IO_NO_SYNC] = "none",
+                                         [IO_SYNC_INSIDE] = "inside",
+                                         [IO_SYNC_EACH] = "each",
+                                         [IO_SYNC_VISIBLE] = "visible",
+                                         NULL};
 #define ATOMIC_PARAM                                                                                         \
     PARAM_WORDS(                                                                                             \
         "atomic",                                                                                            \
@@ -22,7 +25,10 @@ static const char *const sync_words[] = {
         "same pieces, of which each call's must be of one rank",                                             \
         pieces_atomic)
 #define SYNC_PARAM                                                                                           \
-    PARAM_WORDS("sync", "inside: a repetition ends with MPI_File_sync; each: so does each of its calls",     \
+    PARAM_WORDS("sync",                                                                                      \
+                "inside: a repetition ends with MPI_File_sync; each: so does each of its calls; visible: "   \
+                "each call is followed by MPI_File_sync, MPI_Barrier and MPI_File_sync, after which all "    \
+                "ranks see its data",                                                                        \
                 sync_words)
 #define VIEW_PARAM                                                                                           \
     PARAM_WORDS("view",                                                                                      \
@@ -31,7 +37,7 @@ static const char *const sync_words[] = {
                 io_view_words)
 
 static const struct param placed_params[] = {PIECES_PARAMS, VIEW_PARAM},
-                          pointer_params[] = {PIECES_CALLS_ROW},
+                          pointer_params[] = {PIECES_CALLS_ROW, PIECES_MEMORY_ROW},
                           last_params[] = {ATOMIC_PARAM, SYNC_PARAM, OP_CHECKS_PARAM, BUFFERS_PARAMS};
 
 /* Made by op_at(), with the same result each time. */
@@ -75,16 +81,40 @@ static int (*preparation(const struct io_row *row))(void *)
     return row->empties ? shares(row) ? empty_and_rewind : empty : shares(row) ? rewind_shared : NULL;
 }
 
+/* Stamp or wipe the pieces of a call. */
+static void make_ready(struct io *io, const struct io_row *row, int k)
+{
+    struct piece_lane *lane = io->p.lanes;
+    const int64_t each = io->p.count / io->calls;
+    for (int64_t i = k * each; i < (k + 1) * each; ++i)
+        if (row->reads)
+            sectors_wipe(&lane->sectors, pieces_memory(&io->p, lane, i));
+        else
+            sectors_stamp(&lane->sectors, pieces_memory(&io->p, lane, i), i, io->p.repetition);
+}
+
+/* What follows each call. */
+static int sync_call(struct io *io)
+{
+    int rc = io->sync < IO_SYNC_EACH ? MPI_SUCCESS : MPI_File_sync(io->file);
+    if (rc == MPI_SUCCESS && io->sync == IO_SYNC_VISIBLE)
+        rc = MPI_Barrier(io->comm);
+    if (rc == MPI_SUCCESS && io->sync == IO_SYNC_VISIBLE)
+        rc = MPI_File_sync(io->file);
+    return rc;
+}
+
 static int repetition(struct io *io, const struct io_row *row)
 {
     int rc = MPI_SUCCESS;
     for (int k = 0; k < io->calls && rc == MPI_SUCCESS; ++k) {
+        make_ready(io, row, k);
         if (row->pointer == INDIVIDUAL && io->seeks[k])
             rc = MPI_File_seek(io->file, io->offset[k], MPI_SEEK_SET);
         if (rc == MPI_SUCCESS)
             rc = row->one(io, k);
-        if (rc == MPI_SUCCESS && io->sync == IO_SYNC_EACH)
-            rc = MPI_File_sync(io->file);
+        if (rc == MPI_SUCCESS)
+            rc = sync_call(io);
     }
     if (rc == MPI_SUCCESS && row->starts)
         rc = MPI_Waitall(io->calls, io->requests, statuses_ignored());
@@ -95,17 +125,9 @@ static int run(void *state, int64_t reps)
 {
     struct io *io = state;
     const struct io_row *row = io->row;
-    struct piece_lane *lane = io->p.lanes;
     int rc = MPI_SUCCESS;
     for (int64_t r = 0; r < reps && rc == MPI_SUCCESS; ++r) {
         io->p.repetition += !row->reads;
-        for (int64_t i = 0; i < io->p.count; ++i) {
-            char *piece = lane->data + (size_t)i * io->p.piece;
-            if (row->reads)
-                sectors_wipe(&lane->sectors, piece);
-            else
-                sectors_stamp(&lane->sectors, piece, i, io->p.repetition);
-        }
         rc = repetition(io, row);
         if (rc == MPI_SUCCESS && io->sync == IO_SYNC_INSIDE)
             rc = MPI_File_sync(io->file);
@@ -130,6 +152,7 @@ static int verify(void *state)
     enum { ROUNDS = 2 };
     struct io *io = state;
     int err = 0;
+    pieces_part(&io->p, ((const struct io_row *)io->row)->reads);
     for (int i = 0; i < ROUNDS; ++i) {
         const int renewed = pieces_renew(&io->p), synced = MPI_File_sync(io->file);
         err = err ? err : renewed ? renewed : team_mpi_err(synced, "MPI_File_sync");
@@ -140,6 +163,7 @@ static int verify(void *state)
         err = err ? err : ready ? ready : ran;
         err = look(io, err);
     }
+    pieces_part(&io->p, false);
     return err;
 }
 
@@ -165,11 +189,15 @@ static int check_params(const struct op_env *env)
 {
     const struct io_row *row = env->op->row;
     const double *values = env->params;
-    if (row->starts && (int)param_value(env->op->params, values, "sync", IO_NO_SYNC) == IO_SYNC_EACH)
+    if (row->starts && (int)param_value(env->op->params, values, "sync", IO_NO_SYNC) >= IO_SYNC_EACH)
         return err_say(ERR_UNSUPPORTED,
                        "%s starts all its calls before it waits, so nothing can be synced after each; give "
                        "sync=inside",
                        row->name);
+    const bool is_one_call = (int)param_value(env->op->params, values, "view", IO_OFFSETS) == IO_ONCE;
+    const int lacks = row->starts || is_one_call ? pieces_at_once(env) : 0;
+    if (lacks)
+        return lacks;
     if ((int)param_value(env->op->params, values, "atomic", 0) != PIECES_OVERLAPPING)
         return 0;
     if (!row->reads && !shares(row) &&
@@ -215,6 +243,7 @@ static const char *below(const struct op_env *env)
         [IO_NO_SYNC] = {"file.pwrite", "file.pwrite.new"},
         [IO_SYNC_INSIDE] = {"file.pwrite.fsync", "file.pwrite.new.fsync"},
         [IO_SYNC_EACH] = {NULL, NULL},
+        [IO_SYNC_VISIBLE] = {NULL, NULL},
     };
     const struct io_row *row = env->op->row;
     const int sync = (int)param_value(env->op->params, env->params, "sync", IO_NO_SYNC);

@@ -17,7 +17,7 @@ enum io_view {
 extern const char *const io_view_words[4];
 
 /* When MPI_File_sync is called in the timed part. */
-enum io_sync { IO_NO_SYNC, IO_SYNC_INSIDE, IO_SYNC_EACH };
+enum io_sync { IO_NO_SYNC, IO_SYNC_INSIDE, IO_SYNC_EACH, IO_SYNC_VISIBLE };
 
 /* Hints, each a parameter: the words of one that has words begin with "default", which gives none; of a
  * number, 0 gives none. */

@@ -110,7 +110,7 @@ enum { ROWS = sizeof rows / sizeof rows[0] };
 
 static const char *const off_on[] = {"off", "on", NULL};
 static const struct param own_params[] = {
-    PIECES_PARAMS,
+    PIECES_PLACES_PARAMS,
     PARAM_WORDS("view", "offsets: a plain view; type: one whose type is the pattern", io_view_words),
     PARAM_WORDS("atomic", "on: atomic mode, by MPI_File_set_atomicity", off_on),
 };

@@ -3,7 +3,7 @@
 
 /* ---- the calls ---- */
 
-#define AT io->p.lanes[0].data + (size_t)k *(size_t)io->bytes
+#define AT pieces_memory(&io->p, io->p.lanes, k)
 #define DATA AT, io->bytes, MPI_BYTE
 #define AT_OFFSET io->file, io->offset[k], DATA
 #define HERE io->file, DATA

@@ -25,8 +25,8 @@ _CALLS = {
 }
 _HARD = 47008  # bytes of a piece in IO500's ior-hard
 _IOR: tuple[tuple[str, str, Mapping[str, Value]], ...] = (
-    ("ior-easy", "1Mi", {"file": "own"}),
-    ("ior-hard", str(_HARD), {"file": "shared", "pattern": "strided"}),
+    ("ior-easy", "1Mi", {"file": "own", "memory": "one"}),
+    ("ior-hard", str(_HARD), {"file": "shared", "pattern": "strided", "memory": "one"}),
 )
 _STONEWALL = "the original goes on for 300 s"
 _COLD = "the page cache is asked to drop the file; that of the original is larger than memory"
@@ -67,8 +67,10 @@ def imb_io() -> Iterator[Like]:
 
 def _imb(name: str, call: str, prefix: str, position: str, *, started: bool = False) -> Like:
     params: dict[str, Value] = {"calls": 1.0 if started else _CALLS_OF_IMB}
+    if not started:
+        params["memory"] = "one"
     if "write" in call:
-        params["sync"] = "inside" if started else "each"
+        params["sync"] = "inside" if started else "visible"
         call = f"{call}.new"
     if position == "Priv" or prefix == "S_":
         params["file"] = "own"

@@ -115,7 +115,7 @@ def settings_of(given: argparse.Namespace) -> Iterator[tuple[Setting, Engine, li
         name = Path(choice).parent.name if "/" in choice else choice
         for files, threads, ranks in itertools.product(given.files.split(","), given.threads, given.ranks):
             files_lines = [*io_lines(ops), *io_patterns()]
-            lines = files_lines if files else [*shmem_lines(ops, ranks, threads)]
+            lines = files_lines if files else [*shmem_lines(ops, ranks, threads, given.words)]
             yield Setting(name, ranks, threads, files), engine, lines
 
 
@@ -130,6 +130,7 @@ def main() -> None:
     parser.add_argument("--record", type=Path, required=True)
     parser.add_argument("--ranks", type=numbers, default=[1, 2, 3, 4, 8])
     parser.add_argument("--threads", type=numbers, default=[1])
+    parser.add_argument("--words", type=int, default=99, help="of a parameter of OpenSHMEM's ops, at most")
     parser.add_argument("--seconds", type=float, default=200.0)
     parser.add_argument("--batch", type=int, default=20)
     parser.add_argument("--limit", type=float, default=100.0)

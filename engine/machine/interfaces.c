@@ -51,7 +51,8 @@ static void cpus_read(const char *folder, char cpus[INTERFACE_CPUS_MAX])
 {
     char line[LINE_MOST];
     line_read(folder, "device/local_cpulist", line);
-    snprintf(cpus, INTERFACE_CPUS_MAX, "%s", strlen(line) < INTERFACE_CPUS_MAX ? line : "");
+    if (strlen(line) < INTERFACE_CPUS_MAX)
+        memcpy(cpus, line, strlen(line) + 1);
 }
 
 /* What does not count is no interface, as the file bonding_masters. */

@@ -13,8 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import MOST_BYTES, open_regular
-from steelyard.base.json_text import ANYTHING, check_depth, decode_json
+from steelyard.base.files import open_regular
+from steelyard.base.json_text import ANYTHING, check_depth, decode_json, values_in
 from steelyard.base.printable import all_visible, is_plain, shortened
 from steelyard.base.serial_map import Mapper, serially
 from steelyard.records.collector import Collector
@@ -74,6 +74,8 @@ _CHUNK = b'{"record":"obs"'
 _PIECE = 1 << 20  # bytes of a line, from which it is looked at before it is read on
 _READ_AHEAD = 1 << 18  # bytes: lines of samples are long, and are joined from blocks
 _BYTES_PER_SECOND = 5e7  # about what one process reads
+_LONGEST_LINE = 1 << 27  # bytes: 1024 samples of 4096 ranks, all of whose timestamps are kept, have 109 MB
+_MOST_STAMPS = 9 << 20  # in a line: those of as many
 _MOST_QUOTED = 200  # letters of what a file says, in a sentence
 _LONG = 4096  # bytes of a line, from which numpy reads its timestamps faster
 
@@ -139,7 +141,7 @@ def _lines(file: IO[bytes]) -> Iterator[bytes]:
         pieces.append(piece)
         size += len(piece)
         is_whole = len(piece) < _PIECE or piece.endswith(b"\n")
-        is_none = not is_whole and (b"\0" in piece or size > MOST_BYTES)
+        is_none = not is_whole and (b"\0" in piece or size > _LONGEST_LINE)
         if is_whole or is_none:
             yield piece if len(pieces) == 1 else b"".join(pieces)
             pieces, size = [], 0
@@ -178,7 +180,7 @@ def _read_line(path: Path, number: int, line: bytes, seal: Seal, is_sealed: bool
 
 def _is_cut(line: bytes, error: msgspec.DecodeError) -> bool:
     """Did the writer of a line die before its end? A whole record ends with its closing brace."""
-    return line.startswith(b"{") and ("truncated" in str(error) or not line.rstrip().endswith(b"}"))
+    return line.startswith(b"{") and ("truncated" in str(error) or not line[-_LONG:].rstrip().endswith(b"}"))
 
 
 def decode_record(line: bytes) -> Record:
@@ -189,7 +191,7 @@ def decode_record(line: bytes) -> Record:
     record: Record | None = None
     if not is_plain(line):
         record = msgspec.convert(all_visible(decode_json(line, ANYTHING)), Record)
-    elif len(line) >= _LONG and line.startswith(_CHUNK):
+    elif len(line) >= _LONG and line.startswith(_CHUNK) and values_in(line) <= _MOST_STAMPS:
         from steelyard.records.stamps import decode_chunk
 
         record = decode_chunk(line)

@@ -187,6 +187,7 @@ def test_a_slow_pair_is_measured_alone(advice: Advice, tmp_path: Path) -> None:
         FakePoint(
             "mpi.pingpong",
             steady(900.0 if pair == (0, 1) else 400.0, count=50),
+            mpi=find_mpis()[-1].name,
             placement=Placement(kind="shared-l3", cpus=pair, interrupts=()),
         )
         for pair in pairs
@@ -194,6 +195,7 @@ def test_a_slow_pair_is_measured_alone(advice: Advice, tmp_path: Path) -> None:
     write_folder(tmp_path / FOLDER, points, launches=6)
     said = advice.steelyard("accept", FOLDER)
     assert said.code == 1
+    assert f"--mpi {find_mpis()[-1].name}" in " ".join(said.out.split())
     assert advice.type("judges/accept/places.py: _measured_alone", said, more="--dry-run").code == 0
 
 

@@ -167,6 +167,8 @@ def test_the_limits_on_the_page_are_read(tmp_path: Path) -> None:
     assert [(one.what, one.value) for one in read_limits(path)] == [
         ("latency between hosts", pytest.approx(2000.0)),
         ("triad of a socket", 180e9),
+        ("a rank that waits 10 ms", pytest.approx(100e3)),
+        ("a victim of incast", 3.0),
     ]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from steelyard.judges.accept import (
     answers,
+    congestion,
     files,
     first_use,
     floors,
@@ -13,6 +14,7 @@ from steelyard.judges.accept import (
     protocol,
     reference,
     settings,
+    waiting,
 )
 from steelyard.judges.accept.criterion import (
     ACCEPTED,
@@ -42,7 +44,8 @@ __all__ = [
 ]
 
 CRITERIA = criteria_of(
-    settings, answers, places, noise, floors, protocol, first_use, library_memory, files, reference
+    *(settings, answers, places, noise, floors, protocol, first_use, library_memory, waiting, congestion),
+    *(files, reference),
 )
 
 

@@ -1,4 +1,4 @@
-"""A site's own limits, from a TOML file: times and memory below, rates above. Each is a topic."""
+"""A site's own limits, from a TOML file: times, memory and impacts below, rates above. Each is a topic."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from steelyard.analyses.congestion.model import NONE, P50, TRAFFIC, congestions
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.printable import shortened, visible
 from steelyard.base.toml_file import read_toml
 from steelyard.base.units import (
     format_bytes,
+    format_factor,
     format_memory,
     format_mops,
     format_rate,
     format_time,
+    format_value,
     parse_bytes,
     parse_seconds,
 )
@@ -41,12 +44,14 @@ _RATES = {"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9, "TB/s": 1e12}
 _OPERATIONS = {"Mop/s": 1.0, "Gop/s": 1e3, "Top/s": 1e6}  # in millions
 _ALONE = ("mem.", "cpu.")  # ops whose ranks work each for itself
 _KEEPING = "mpi.memory."  # ops that count what the library keeps
+_VICTIM = "mpi.pattern.victim"  # how names of ops begin that are measured beside traffic
+_FACTOR = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)x", re.ASCII)
 _EXAMPLE = 'what = "latency between hosts", op = "mpi.pingpong", bytes = 8, hosts = 2, below = "2us"'
 
 
 class Limit(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a site asks of the test cases that match all its keys: a time or bytes of memory `below`, or a
-    rate `above`.
+    """What a site asks of the test cases that match all its keys: a time, bytes of memory or an impact factor
+    `below`, or a rate `above`.
 
     A rate is that of a rank, as tables show it; `per` makes it that of all ranks of a socket or host.
     """
@@ -62,6 +67,7 @@ class Limit(Struct, frozen=True, forbid_unknown_fields=True):
     threads: int | None = None
     mpi: str | None = None  # a name or a family
     method: str | None = None
+    params: dict[str, float | str] = {}  # of the op, the method or the rule
 
     def __post_init__(self) -> None:
         """Check what the types do not; msgspec adds the place to the ValueError."""
@@ -71,6 +77,8 @@ class Limit(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("it has one of below, a time such as 2us, and above, a rate such as 180GB/s")
         if self.is_memory and not self.op.startswith(_KEEPING):
             raise ValueError("bytes are a limit of mpi.memory.*: what the library keeps of each object")
+        if self.is_factor and not self.op.startswith(_VICTIM):
+            raise ValueError(f"a factor is a limit of {_VICTIM}*: its time beside traffic over that without")
         if self.per not in _PARTS:
             raise ValueError(f"per is one of {', '.join(_PARTS)}")
         if self.per != "rank" and (self.below is not None or not self.op.startswith(_ALONE)):
@@ -82,9 +90,11 @@ class Limit(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def value(self) -> float:
-        """The limit: ns, bytes, bytes/s, or millions of operations a second. Raises InputError."""
+        """The limit: ns, bytes, a factor, bytes/s, or millions of operations a second. Raises InputError."""
         if self.is_memory:
             return float(parse_bytes(self.below or ""))
+        if self.is_factor:
+            return float((self.below or "")[:-1])
         if self.below is not None:
             return parse_seconds(self.below) * 1e9
         number, unit = _number_of(self.above or "")
@@ -101,6 +111,11 @@ class Limit(Struct, frozen=True, forbid_unknown_fields=True):
         return self.below is not None and self.below.endswith("B")
 
     @property
+    def is_factor(self) -> bool:
+        """Is it of the impact of traffic on a victim, `3x`?"""
+        return self.below is not None and _FACTOR.fullmatch(self.below) is not None
+
+    @property
     def counts(self) -> bool:
         """Is it a rate of operations, and not of bytes?"""
         return self.above is not None and _number_of(self.above)[1] in _OPERATIONS
@@ -110,14 +125,20 @@ class Limit(Struct, frozen=True, forbid_unknown_fields=True):
         on = len(row.placed.hosts) if row.placed and row.placed.hosts else (row.hosts or 1)
         asked = (self.size, self.ranks, self.hosts, self.threads, self.method)
         has = (row.bytes, row.ranks, on, row.threads, row.method)
+        given = {**row.params, **row.method_params, **row.rule_params}
+        is_loaded = not self.is_factor or row.params.get(TRAFFIC) != NONE
         return (
             row.op == self.op
+            and is_loaded
+            and all(given.get(name) == value for name, value in self.params.items())
             and all(a is None or a == b for a, b in zip(asked, has, strict=True))
             and (self.mpi is None or self.mpi in (row.mpi, (row.mpi or "").partition("-")[0]))
         )
 
     def words(self, value: float) -> str:
         """Write a value in its unit: `1.42 us`, `183 GB/s a socket`."""
+        if self.is_factor:
+            return f"{format_factor(value)}x"
         if self.below is not None:
             return format_memory(round(value)) if self.is_memory else format_time(value)
         return f"{format_mops(value) if self.counts else format_rate(value)}{self._each}"
@@ -131,7 +152,8 @@ class Limit(Struct, frozen=True, forbid_unknown_fields=True):
         """Write `Is mpi.pingpong 8 B on 2 hosts below 2us?`."""
         of = "" if self.size is None else f" {format_bytes(self.size)}"
         on = "" if self.hosts is None else f" on {counted(self.hosts, 'host')}"
-        return f"Is {self.op}{of}{on} {self.asked}?"
+        params = "".join(f" {name}={format_value(value)}" for name, value in self.params.items())
+        return f"Is {self.op}{of}{on}{params} {self.asked}?"
 
     @property
     def asked(self) -> str:
@@ -219,6 +241,8 @@ def _side(weighed: Weighed, row: Row, limit: Limit, level: float) -> tuple[str, 
     name = row_name(row)
     if limit.is_memory:
         return _memory_side(row.get(Memory), limit, name, row.launch_count)
+    if limit.is_factor:
+        return _factor_side(weighed, row, limit, name)
     scale = _scale(weighed, row, limit)
     medians = [launch.median or 0.0 for launch in row.launches if has_time(launch)]
     if scale is None:
@@ -236,6 +260,18 @@ def _memory_side(kept: Memory, limit: Limit, name: str, launches: int) -> tuple[
         known = "" if kept.held_bytes is None else f"{limit.words(kept.held_bytes)} in one launch of "
         return CANNOT_TELL, f"{known}{name}", min(launches, 1)
     return *_judged_interval((kept.held_bytes, kept.held_low, kept.held_high), limit, name), launches
+
+
+def _factor_side(weighed: Weighed, row: Row, limit: Limit, name: str) -> tuple[str, str, int]:
+    """The same of a victim's time beside traffic over that without, by the factor of the medians."""
+    quiet = [one for one in weighed.rows if one.params.get(TRAFFIC) == NONE]
+    impact = next((one.impact.get(P50) for one in congestions([*quiet, row]) if one.traffic != NONE), None)
+    if impact is None:
+        return CANNOT_TELL, f"{name} has no time without traffic", 0
+    if impact.low is None or impact.high is None:
+        return CANNOT_TELL, f"{limit.words(impact.value)} in one launch of {name}", 1
+    said = (impact.value, impact.low, impact.high)
+    return *_judged_interval(said, limit, f"{name} {TRAFFIC}={row.params[TRAFFIC]}"), row.launch_count
 
 
 def _judged_interval(said: tuple[float, float, float], limit: Limit, name: str) -> tuple[str, str]:
@@ -273,5 +309,9 @@ def _how(limit: Limit) -> str:
         "mpi": limit.mpi,
         "method": limit.method,
     }
-    options = {name: None if value is None else str(value) for name, value in given.items()}
+    options: dict[str, Any] = {name: None if value is None else str(value) for name, value in given.items()}
+    params = {**({TRAFFIC: f"{NONE},all"} if limit.is_factor else {}), **limit.params}
+    if limit.is_factor and TRAFFIC in limit.params:
+        params[TRAFFIC] = f"{NONE},{limit.params[TRAFFIC]}"
+    options["param"] = [f"{name}={format_value(value)}" for name, value in params.items()]
     return f"Measure it, and judge that folder by the same file: {command('run', limit.op, **options)}"

@@ -49,7 +49,7 @@ class PeerGroup:
     """Places that should be alike in a test: `what` was measured, the `kind` of place, and the times.
 
     `table`: logarithms of times in ns, shape (launches, places), of the launches that have all places.
-    `partly`: one of the rows, where each host met only some of the others.
+    `partly`: one of the rows, where each host met only some of the others. `mpi` is that of pairs.
     """
 
     what: str
@@ -57,6 +57,7 @@ class PeerGroup:
     names: tuple[str, ...]
     table: FloatArray
     partly: Row | None = None
+    mpi: str | None = None
 
     @property
     def can_tell(self) -> bool:
@@ -77,7 +78,7 @@ class PeerGroup:
     def only(self, chosen: NDArray[np.bool_]) -> PeerGroup:
         """Make the test of some of the places."""
         names = tuple(name for name, own in zip(self.names, chosen, strict=True) if own)
-        return PeerGroup(self.what, self.kind, names, self.table[:, chosen], self.partly)
+        return PeerGroup(self.what, self.kind, names, self.table[:, chosen], self.partly, self.mpi)
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ def _topology(told: Mapping[str, object] | None) -> Topology:
         return NOWHERE
 
 
-def _table(what: str, kind: str, launches: Launches) -> Iterator[PeerGroup]:
+def _table(what: str, kind: str, launches: Launches, mpi: str | None = None) -> Iterator[PeerGroup]:
     """Table the launches that have all places, each with a time; nothing if there is none."""
     names = tuple(dict.fromkeys(name for launch in launches for name in launch))
     whole = [
@@ -154,7 +155,7 @@ def _table(what: str, kind: str, launches: Launches) -> Iterator[PeerGroup]:
     ]
     if whole:
         table = np.log(np.array([[one[name] for name in names] for one in whole]))
-        yield PeerGroup(what, kind, names, table)
+        yield PeerGroup(what, kind, names, table, mpi=mpi)
 
 
 # ---- ranks that work each for itself ----------------------------------------------------------------------
@@ -231,7 +232,7 @@ def _of_pairs(row: Row, point: PointLaunches, cpus: Mapping[int, Cpu]) -> Iterat
     launches = [_by_class(cell, cpus) for cell in point.cells]
     for kind in dict.fromkeys(kind for launch in launches for kind in launch):
         what = f"{row_name(row)} ({kind})" if kind else row_name(row)
-        yield from _table(what, LINK, [launch.get(kind, {}) for launch in launches])
+        yield from _table(what, LINK, [launch.get(kind, {}) for launch in launches], row.mpi)
 
 
 def _by_class(cell: PointLaunch, cpus: Mapping[int, Cpu]) -> Mapping[str, Mapping[str, float]]:
@@ -360,7 +361,7 @@ def _of_placements(rows: Iterable[Row], cpus: Mapping[int, Cpu]) -> Iterator[Pee
     """Test pairs of CPUs, or of hosts, that a test case was placed on, each class separately, launch by
     launch.
     """
-    launches: dict[tuple[str, str, object, bool], dict[int, dict[str, float]]] = {}
+    launches: dict[tuple[str, str, object, bool, str | None], dict[int, dict[str, float]]] = {}
     for row in rows:
         placed = row.placed
         ends = () if placed is None else placed.hosts or placed.cpus
@@ -369,9 +370,9 @@ def _of_placements(rows: Iterable[Row], cpus: Mapping[int, Cpu]) -> Iterator[Pee
         kind = placed.kind if placed.hosts else _with_kinds(placed.kind, *map(cpus.get, placed.cpus))
         what = f"{row_name(replace(row, placed=None))} ({kind})"
         params = tuple(sorted((name, str(value)) for name, value in row.params.items()))
-        own = launches.setdefault((what, row.method, params, placed.interrupts != ()), {})
+        own = launches.setdefault((what, row.method, params, placed.interrupts != (), row.mpi), {})
         for launch in row.launches:
             if has_time(launch):
                 own.setdefault(launch.launch, {})[BETWEEN.join(map(str, ends))] = launch.median or math.nan
-    for (what, *_), found in launches.items():
-        yield from _table(what, LINK, list(found.values()))
+    for (what, *_, mpi), found in launches.items():
+        yield from _table(what, LINK, list(found.values()), mpi)

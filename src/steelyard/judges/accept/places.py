@@ -232,7 +232,7 @@ def _measured_alone(odd: Sequence[Sequence[_Odd]]) -> str:
     ends = worst.name.split(BETWEEN)
     if worst.test.kind != LINK or not all(re.fullmatch("[0-9]+", end) for end in ends):
         return ""
-    alone = command("run", "mpi.pingpong", placement=",".join(ends))
+    alone = command("run", "mpi.pingpong", placement=",".join(ends), mpi=worst.test.mpi)
     return f"Measure the slow pair alone: {alone}; if it stays, look at what both ends share."
 
 

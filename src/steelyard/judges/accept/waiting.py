@@ -1,0 +1,96 @@
+"""Ranks that wait for messages: do they learn of them in time, and do they wait as in the reference?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.analyses.waiting.model import CANNOT_TELL as UNKNOWN_WAY
+from steelyard.analyses.waiting.model import QUEUES, Waiting, waitings
+from steelyard.base.units import format_share, format_time
+from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
+from steelyard.judges.verdict import CANNOT_TELL
+from steelyard.results.facets import Offered
+from steelyard.results.row import Row
+
+# How late a rank may learn of a message: one that sleeps in the kernel is woken after 5 to 100 us, and after
+# a turn of the scheduler (some ms) only where somebody else has its CPU.
+_MOST_LATE_NS = 1e6
+_MOST_NAMED = 3
+
+
+@criterion(
+    "waiting",
+    "Do ranks that wait learn of their messages in time, and wait as in the reference?",
+    remedy="See what else has the CPU of that rank, and how the library is told to wait: its settings of "
+    "progress, of yielding and of interrupts (steelyard run waiting shows what each costs).",
+)
+def waiting(candidate: Candidate) -> Finding | None:
+    """Judge how late messages are, and how their receivers wait; None where none was offered at a rate."""
+    found = _of_mpis(candidate.weighed.rows)
+    if not found:
+        return None
+    launches = min(row.launch_count for row in candidate.weighed.rows if _is_offered(row))
+    late = [f"{_name(one)} comes {_woken(one)} after it was due" for one in found if _least_late(one)]
+    said = [*late, *_changed(candidate, found)]
+    if said:
+        rest = f"; and {len(said) - _MOST_NAMED} more" if len(said) > _MOST_NAMED else ""
+        allowed = f"; {format_time(_MOST_LATE_NS)} is allowed" if late else ""
+        return Finding(NOT_WELL, f"{'; '.join(said[:_MOST_NAMED])}{rest}{allowed}.", "", launches, said[0])
+    latest = max(found, key=lambda one: one.woken.high or float("inf"))
+    if latest.woken.high is None or latest.woken.high > _MOST_LATE_NS:
+        return Finding(
+            CANNOT_TELL,
+            f"{_name(latest)} comes {_woken(latest)} after it was due; the launches leave open whether that "
+            f"is more than {format_time(_MOST_LATE_NS)}.",
+            candidate.weighed.more_launches(),
+        )
+    burnt = max(found, key=lambda one: one.burnt or 0.0)
+    burns = "" if burnt.burnt is None else f"; the most that one burns: {format_share(burnt.burnt)} of a CPU"
+    return Finding(WELL, f"The latest: {_name(latest)}, {_woken(latest)} after it was due{burns}.")
+
+
+def _of_mpis(rows: Sequence[Row]) -> list[Waiting]:
+    return [one for one in waitings(rows) if one.mpi is not None]
+
+
+def _is_offered(row: Row) -> bool:
+    return row.status == "ok" and row.mpi is not None and row.get(Offered).offered_rate is not None
+
+
+def _least_late(one: Waiting) -> bool:
+    return one.woken.low is not None and one.woken.low > _MOST_LATE_NS
+
+
+def _changed(candidate: Candidate, found: Sequence[Waiting]) -> list[str]:
+    """Name those that wait in another way than in the reference."""
+    if candidate.reference is None:
+        return []
+    before = {_key(one): one for one in _of_mpis(candidate.reference.rows)}
+    unknown = (UNKNOWN_WAY, QUEUES)
+    return [
+        f"{_name(one)}: its receiver {one.way}{_burns(one)}, in {candidate.reference.name} it "
+        f"{base.way}{_burns(base)}"
+        for one in found
+        if (base := before.get(_key(one))) is not None
+        and one.way != base.way
+        and not {one.way, base.way} & set(unknown)
+    ]
+
+
+def _key(one: Waiting) -> tuple[object, ...]:
+    settings = (tuple(sorted(of.items())) for of in (one.params, one.env))
+    return (one.op, one.mpi, one.bytes, one.placement, one.wait, *settings)
+
+
+def _name(one: Waiting) -> str:
+    return f"a message of {one.op} of {one.mpi} every {format_time(one.wait)}"
+
+
+def _woken(one: Waiting) -> str:
+    low, high = one.woken.low, one.woken.high
+    span = "" if low is None or high is None else f" ({format_time(low)} to {format_time(high)})"
+    return f"{format_time(one.woken.value)}{span}"
+
+
+def _burns(one: Waiting) -> str:
+    return "" if one.burnt is None else f" and burns {format_share(one.burnt)} of a CPU"

@@ -31,6 +31,7 @@ _COMMANDS: dict[str, tuple[str, ...]] = {
     "compare": ("mine", "other"),
     "check": ("--history", "mine", "--history", "other", "--tonight", "third"),
     "check guidelines": ("mine",),
+    "tune": ("mine",),
     "accept": ("mine",),
     "diff": ("mine", "other"),
     "rerun": ("mine", "--yes", "--out", "again"),

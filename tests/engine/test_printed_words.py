@@ -42,6 +42,7 @@ _SAID: Mapping[str, str | None] = {
     "steelyard mpi list": "mpi list",
     "steelyard mpi build": None,
     "steelyard check guidelines": "check guidelines --help",
+    "steelyard tune": "tune --help",
 }
 
 

@@ -42,6 +42,7 @@ _MAY_IMPORT: dict[str, str] = {
     "judges/compare": _JUDGES,
     "judges/guidelines": _JUDGES,
     "judges/history": f"{_JUDGES} judges/compare",
+    "judges/tuning": f"{_JUDGES} judges/compare",
     "judges/accept": f"{_JUDGES} system diagnostics judges/compare judges/history",
     "export": _JUDGED,
     "readers": "base render",

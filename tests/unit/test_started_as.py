@@ -97,5 +97,5 @@ def test_one_rank_speaks_and_a_single_one_works(monkeypatch: pytest.MonkeyPatch)
 
 def test_commands_that_measure_are_those_that_start_ranks() -> None:
     assert {name for name, row in _COMMANDS.items() if row.measures} == {
-        *("run", "check", "check guidelines", "accept", "rerun", "validate"),
+        *("run", "check", "check guidelines", "tune", "accept", "rerun", "validate"),
     }

@@ -49,6 +49,13 @@ _COMMANDS = {
         "is a call slower than those it could be composed of",
         measures=True,
     ),
+    "tune": Command(
+        "tune",
+        "TuneOptions",
+        "tune",
+        "write an MPI's file of faster algorithms, and measure it",
+        measures=True,
+    ),
     "accept": Command(
         "accept", "AcceptOptions", "accept", "is this machine well: measure it, and judge", measures=True
     ),

@@ -1,0 +1,154 @@
+"""`steelyard tune`: the library's own file of algorithms, measured before it is recommended."""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from msgspec.structs import replace
+
+from steelyard.base.errors import InputError
+from steelyard.base.plural import joined
+from steelyard.cli.console import paper, print_laid_out, print_table, say_aside, tell
+from steelyard.cli.judged import exit_judged, say_judgement, write_junit
+from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, launches_option, listed
+
+if TYPE_CHECKING:
+    from steelyard.judges.tuning.verdicts import Tuned
+    from steelyard.plan.plan import Plan
+    from steelyard.session.results import Results
+
+EXAMPLES = {
+    "tune": (
+        "steelyard tune --mpi openmpi,mpich",
+        "steelyard tune mpi.bcast mpi.allreduce -n 4 --launches 20",
+        "steelyard tune results/algorithms",
+        "steelyard tune sweep.toml -n 8 --out results/tuned",
+    )
+}
+_PLAN = "algorithms"  # the shipped one
+_SWEEP = "sweep"  # the folder of the sweep in that of all
+
+
+@dataclass(frozen=True)
+class TuneOptions:
+    """The options of `steelyard tune`."""
+
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="DIR | PLAN.toml | OP ...",
+            help=(
+                "a results folder of a sweep over algorithms; or a plan of one; or ops, such as mpi.bcast, "
+                "of the shipped plan 'algorithms'; default: all of that"
+            ),
+        ),
+    ] = None
+    mpi: MpiNames = None
+    ranks: Annotated[
+        str | None,
+        typer.Option("-n", "--ranks", metavar="N,...", help="numbers of ranks; default: all cores"),
+    ] = None
+    launches: Annotated[
+        int,
+        launches_option("number of launches with the file, and as many without", least=2),
+    ] = 12
+    time_budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="for the sweep, and for each file: 90s, 10m; default: the plan's, and none",
+        ),
+    ] = None
+    oversubscribe: Annotated[bool, typer.Option("--oversubscribe", help="allow more ranks than cores")] = (
+        False
+    )
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="folder of files and results, resumed if it is there; default: results/tune-DATE-TIME",
+        ),
+    ] = None
+    strict: StrictFlag = False
+    junit: JunitFile = None
+    json: JsonFlag = False
+
+
+def tune(options: TuneOptions) -> None:
+    """Write the file by which an MPI chooses faster algorithms, and measure it before it is recommended.
+
+    The exit code is 1 if a file is not recommended, 4 with --strict if that is undecided.
+    """
+    from steelyard.campaign.folder import default_folder
+    from steelyard.cli.measured import measured
+    from steelyard.judges.tuning.verdicts import TUNED, judged_mpis
+    from steelyard.plan.plan import Plan
+    from steelyard.session.tune import Checking, tune
+
+    folder = options.out or default_folder(Plan(name="tune"))
+    sweep = _swept(options, folder)
+    found = tune(sweep, folder, Checking(options.launches, options.time_budget, measured))
+    write_junit(options.junit, "steelyard tune", TUNED, judged_mpis(found), options.strict)
+    if options.json:
+        say_judgement(found)
+    else:
+        _print(found)
+    exit_judged(TUNED, (one.verdict for one in found.mpis), options.strict)
+
+
+def _swept(options: TuneOptions, folder: Path) -> Results:
+    """Read the sweep of an existing folder, or measure it now. Raises InputError."""
+    from steelyard.cli.measured import measured
+    from steelyard.session.results import read_results
+
+    what = listed(options.what)
+    if any(Path(word).is_dir() for word in what):
+        given = [f"--{name}" for name in ("mpi", "ranks") if getattr(options, name) is not None]
+        given += ["--oversubscribe"] * options.oversubscribe
+        if given or len(what) > 1:
+            raise InputError(f"'{what[0]}' is measured already; leave {joined([*given, *what[1:]])} out")
+        return read_results(Path(what[0]))
+    plan = _planned(what, options.ranks)
+    plan = replace(
+        plan,
+        mpi=listed(options.mpi) or plan.mpi,
+        time_budget=options.time_budget or plan.time_budget,
+        oversubscribe=options.oversubscribe or plan.oversubscribe,
+    )
+    tell(f"sweep:   {folder / _SWEEP}")
+    return measured(plan, folder / _SWEEP)
+
+
+def _planned(what: tuple[str, ...], ranks: str | None) -> Plan:
+    """Choose the plan of a sweep, or the part of the shipped one about some ops. Raises InputError."""
+    from steelyard.plan.arguments import asked_plan
+    from steelyard.plan.shipped import shipped_plans
+
+    is_plan = len(what) == 1 and (what[0].endswith(".toml") or what[0] in shipped_plans())
+    plan = asked_plan(what if is_plan else (_PLAN,), (), {"ranks": ranks}, None, ())
+    if is_plan or not what:
+        return plan
+    known = [op for one in plan.measure for op in one.ops]
+    for word in what:
+        if not fnmatch.filter(known, word):
+            names = ", ".join(known)
+            raise InputError(
+                f"the plan {_PLAN} has no '{word}', and there is no results folder of that name; give {names}"
+            )
+    kept = (one for one in plan.measure if any(fnmatch.fnmatch(one.ops[0], word) for word in what))
+    return replace(plan, measure=tuple(kept))
+
+
+def _print(found: Tuned) -> None:
+    from steelyard.judges.tuning.verdicts import tuned_sentences, tuned_tables
+    from steelyard.render.terminal import prose_text
+
+    for table in tuned_tables(found):
+        print_table(table)
+        say_aside("")
+    for sentence in tuned_sentences(found):
+        print_laid_out(prose_text(sentence, paper()))

@@ -1,0 +1,50 @@
+"""Ranges of sizes: what was chosen at some sizes, said of those between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from steelyard.judges.tuning.choices import Choice
+
+
+class SizeRange(Struct, frozen=True):
+    """The bytes `low`..`high`, both within, get `algorithm`; empty for the library's own table."""
+
+    low: int
+    high: int
+    algorithm: str
+
+
+Ranges = dict[str, dict[int, tuple[SizeRange, ...]]]  # by collective, then by the number of ranks
+
+
+def ranges_of(choices: Sequence[Choice]) -> Ranges:
+    """Join the choices at neighbouring sizes, those of one MPI.
+
+    Between two measured sizes of unlike choices the border is their geometric mean, where a factor is as
+    large to either side. Nothing is said of sizes below the smallest and above the largest.
+    """
+    found: Ranges = {}
+    for collective in dict.fromkeys(one.collective for one in choices):
+        own = [one for one in choices if one.collective == collective]
+        found[collective] = {
+            ranks: _joined(sorted((one for one in own if one.ranks == ranks), key=lambda one: one.bytes))
+            for ranks in sorted({one.ranks for one in own})
+        }
+    return found
+
+
+def _joined(sizes: Sequence[Choice]) -> tuple[SizeRange, ...]:
+    ranges = [SizeRange(sizes[0].bytes, sizes[0].bytes, sizes[0].algorithm)]
+    for one in sizes[1:]:
+        last = ranges[-1]
+        if one.algorithm == last.algorithm:
+            ranges[-1] = SizeRange(last.low, one.bytes, last.algorithm)
+        else:
+            border = math.isqrt(max(last.high, 1) * one.bytes)
+            ranges[-1] = SizeRange(last.low, border, last.algorithm)
+            ranges.append(SizeRange(border + 1, one.bytes, one.algorithm))
+    return tuple(ranges)

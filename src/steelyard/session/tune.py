@@ -1,0 +1,130 @@
+"""Tune MPIs: what a sweep over algorithms proposes is written as each library's own file, and measured."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from steelyard.base.errors import InputError
+from steelyard.base.files import read_regular, write_given
+from steelyard.judges.compare.answer import Question
+from steelyard.judges.tuning.choices import Choice, choices_of, family_of, is_swept
+from steelyard.judges.tuning.files import WRITERS, TuningFile
+from steelyard.judges.tuning.ranges import ranges_of
+from steelyard.judges.tuning.verdicts import (
+    RECOMMENDED,
+    Tuned,
+    TunedMpi,
+    cases_of,
+    judge_cases,
+    nothing_to_gain,
+    tuned,
+)
+from steelyard.plan.again import plan_again, with_secrets
+from steelyard.plan.plan import Plan
+from steelyard.records.campaign_file import UNSET
+from steelyard.results.load import Measured
+from steelyard.session.compare import compare_folders
+from steelyard.session.results import Results
+
+_FACTOR = "wrapper"  # of arms: the same program, run by env(1) with the variables of the file
+_MOST_LIBRARY_BYTES = 1 << 28  # with the information for debuggers
+_TABLE = re.compile(rb'\{"collective=[^\0]*\}(?=\0)')  # compact JSON, as a string of C
+_OF_ALGORITHMS = b"algorithm=MPIR_"  # in the table that a file replaces, and not in those of the device
+
+
+class Checking(Struct, frozen=True):
+    """How a file is measured: launches of each arm, the time for all, what measures a plan into a folder."""
+
+    launches: int
+    time_budget: str | None
+    measure: Callable[[Plan, Path], Results]
+
+
+def tune(sweep: Results, folder: Path, checking: Checking) -> Tuned:
+    """Write the files of all MPIs of a sweep into `folder`, measure each against none, and judge.
+
+    Raises InputError for a sweep that forces no algorithms, and for a library whose own table is not found.
+    """
+    mpis = list(dict.fromkeys(row.mpi for row in sweep.rows if row.mpi is not None and is_swept(row)))
+    if not mpis:
+        raise InputError(
+            f"'{sweep.folder}' forces no algorithm of an MPI that reads a file of them; measure the plan "
+            "algorithms"
+        )
+    choices = choices_of(sweep.rows)
+    each = {mpi: [one for one in choices if one.mpi == mpi] for mpi in mpis}
+    return tuned(
+        [
+            _tuned_mpi(own, sweep.read.measured, folder, checking) if own else nothing_to_gain(mpi)
+            for mpi, own in each.items()
+        ]
+    )
+
+
+def _tuned_mpi(choices: Sequence[Choice], sweep: Measured, folder: Path, checking: Checking) -> TunedMpi:
+    mpi = choices[0].mpi
+    name = re.sub(r"[^\w.+-]", "-", mpi)
+    file = _written(choices, sweep, folder / name)
+    words = shlex.join(("env", *(f"{variable}={value}" for variable, value in file.settings.items())))
+    wanted = {choice.point for choice in choices}
+    points = [point for point in sweep.campaign.points if point.point in wanted]
+    plan = plan_again(sweep.campaign, points, {_FACTOR: (UNSET, words)}, checking.launches)
+    plan = replace(with_secrets(plan), name="tune", time_budget=checking.time_budget)
+    check = folder / f"check-{name}"
+    checking.measure(plan, check)
+    found = compare_folders([check], Question(), by=_FACTOR)
+    cases = cases_of(choices, found)
+    verdict, why = judge_cases(cases)
+    script = folder / f"{name}.sh"
+    if verdict == RECOMMENDED:
+        lines = (f"export {variable}={shlex.quote(value)}" for variable, value in file.settings.items())
+        write_given(script, "\n".join((f"# {mpi}: {why}", *lines, "")).encode())
+    return TunedMpi(
+        mpi=mpi,
+        verdict=verdict,
+        why=why,
+        file=str(folder / file.name) if file.name else "",
+        script=str(script) if verdict == RECOMMENDED else "",
+        settings=file.settings,
+        launches=found.launches,
+        cases=cases,
+    )
+
+
+def _written(choices: Sequence[Choice], sweep: Measured, path: Path) -> TuningFile:
+    """Write the file of one MPI, whose name begins with `path`. Raises InputError."""
+    family = family_of(choices[0].mpi)
+    ending, write = WRITERS[family]
+    own = own_table(sweep, choices[0].mpi) if family == "mpich" else {}
+    file = write(ranges_of(choices), path.with_name(path.name + ending).absolute(), own)
+    if file.name:
+        write_given(path.with_name(file.name), file.text.encode())
+    return file
+
+
+def own_table(sweep: Measured, mpi: str) -> Mapping[str, Any]:
+    """Find the table of algorithms that an MPICH has in itself, in the libraries that its ranks had loaded.
+
+    Raises InputError if none has it.
+    """
+    loaded = (
+        one.path
+        for file in sweep.files
+        if file.launch and file.job.mpi and file.job.mpi.name == mpi
+        for one in file.launch.libraries
+    )
+    for name in dict.fromkeys(path for path in loaded if "libmpi" in path):
+        tables = _TABLE.findall(read_regular(Path(name), _MOST_LIBRARY_BYTES))
+        for table in tables:
+            if _OF_ALGORITHMS in table:
+                found: dict[str, Any] = msgspec.json.decode(table)
+                return found
+    raise InputError(f"{mpi} has no table of algorithms that a file could change; leave it out with --mpi")

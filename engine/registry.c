@@ -71,6 +71,7 @@ static const struct op_family *const families[] = {
     &mpi_dynamic_ops,
     &mpi_win_ops,
     &mpi_local_ops,
+    &mpi_refused_ops,
     &mpi_first_ops,
     &mpi_memory_ops,
     &mpi_part_ops,

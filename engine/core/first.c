@@ -47,13 +47,25 @@ static int use_all(struct first *f, const struct team *team)
         f->start_ns = first->from == FIRST_FROM_MAIN ? team->began_ns + team->before_init_ns +
                                                            team->after_init_ns /* ours, not the job's */
                                                      : system_time_ns(CLOCK_MONOTONIC);
+        f->stop_ns = 0;
         err = first->use(f);
-        f->stop_ns = system_time_ns(CLOCK_MONOTONIC);
+        if (f->stop_ns == 0)
+            first_end(f);
         f->after = memory_footprint();
         if (!err && first->after)
             note(f, first->after(f));
     }
     return err;
+}
+
+void first_begin(struct first *f)
+{
+    f->start_ns = system_time_ns(CLOCK_MONOTONIC);
+}
+
+void first_end(struct first *f)
+{
+    f->stop_ns = system_time_ns(CLOCK_MONOTONIC);
 }
 
 static const double FEW_BYTES = 64 << 20; /* a rank that starts takes about as much */
@@ -111,9 +123,10 @@ void first_take(struct first *f, const struct point *point, const struct team *t
                         .params = point->op_params,
                         .planted = point->plant == team->rank,
                         .rank = team->rank,
-                        .size = team->size,
+                        .size = team->size - team->loses,
+                        .dies = team->rank >= team->size - team->loses,
                         .taken = true};
-    if (team->size >= point->op->least_ranks)
+    if (!point->op->missing && f->size >= point->op->least_ranks)
         take(f, team);
 }
 

@@ -28,11 +28,12 @@ struct first {
     size_t bytes;
     const double *params; /* a value for each row of op->params */
     bool planted;         /* for tests: `after` corrupts what it received before it checks */
-    int rank, size;
-    void *own; /* the op's, from `ready` to `done` */
+    int rank, size;       /* without the ranks that the op loses */
+    bool dies;            /* this rank is one of those */
+    void *own;            /* the op's, from `ready` to `done` */
     bool taken;
     int64_t instant;                /* that it waited for, in steps of CLOCK_REALTIME; 0: it did not wait */
-    int64_t start_ns, stop_ns;      /* CLOCK_MONOTONIC */
+    int64_t start_ns, stop_ns;      /* CLOCK_MONOTONIC; `stop_ns` 0 in a use: not told by it */
     struct footprint before, after; /* of the use that is timed */
     int err;                        /* of a call or a check, and its sentence */
     char why[ERR_TEXT_MAX];
@@ -42,6 +43,7 @@ struct first {
 struct op_first {
     enum first_from from;
     double (*memory)(const struct first *f); /* bytes that a rank takes; may be missing: few */
+    int loses; /* so many ranks die in `use`, the last ones of the launch, which are not of the team */
     int (*ready)(struct first *f); /* untimed, before all uses; may be missing; an error ends it, and nothing
                                       is left behind */
     int (*use)(struct first *f);   /* what is timed, as often as the parameter FIRST_USE_PARAM says */
@@ -63,6 +65,10 @@ struct op_first {
  * wrong stands in `f`. Ranks wait for the next half of a second of CLOCK_REALTIME, because they cannot tell
  * each other anything yet: hosts start as far apart as their clocks of day are. */
 void first_take(struct first *f, const struct point *point, const struct team *team);
+
+/* For a `use` that does something else before what is timed, or after it. */
+void first_begin(struct first *f);
+void first_end(struct first *f);
 
 /* Is it the op's, and whole on all ranks? Collective. ERR_UNSUPPORTED with a sentence, and what `ready`
  * refused (ERR_INPUT, ERR_NOMEM). */

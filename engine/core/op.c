@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "core/first.h"
 #include "core/method.h"
 
 const char *const op_classes[OP_CLASSES] = {
@@ -130,6 +131,7 @@ void op_describe(const struct op *op, struct json *j)
     json_close(j, ']');
     json_string(j, "default_method", method_default(op)->name);
     json_bool(j, "first", op->first != NULL);
+    json_int(j, "loses", op->first ? op->first->loses : 0);
     json_bool(j, "lasts", op->prepare != NULL && op->role != ROLE_FILE);
     work_describe(op, j);
     param_rows_json(j, "params", op->params);

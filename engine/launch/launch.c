@@ -197,7 +197,9 @@ static int read_first(const struct launch *l, struct before *before)
 static int do_first(struct team *team, void *data)
 {
     struct before *before = data;
+    const struct op *op = before->point.op;
     team->began_ns = before->began_ns;
+    team->loses = op->missing || op->first->loses >= team->size ? 0 : op->first->loses;
     first_take(&before->first, &before->point, team);
     return 0;
 }

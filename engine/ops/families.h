@@ -21,8 +21,8 @@ extern const struct op_family mpi_p2p_pingpong_ops, mpi_p2p_exchange_ops, mpi_p2
 extern const struct op_family mpi_coll_ops, mpi_mock_ops, mpi_nbr_ops, mpi_reduce_local_ops,
     mpi_coll_other_ops;
 extern const struct op_family mpi_pattern_ops, mpi_victim_ops, mpi_halo_ops;
-extern const struct op_family mpi_comm_ops, mpi_dynamic_ops, mpi_win_ops, mpi_local_ops, mpi_first_ops,
-    mpi_memory_ops, mpi_part_ops, mpi_wait_ops, mpi_mt_ops, mpi_mt_serve_ops, mpi_mt_short_ops;
+extern const struct op_family mpi_comm_ops, mpi_dynamic_ops, mpi_win_ops, mpi_local_ops, mpi_refused_ops,
+    mpi_first_ops, mpi_memory_ops, mpi_part_ops, mpi_wait_ops, mpi_mt_ops, mpi_mt_serve_ops, mpi_mt_short_ops;
 extern const struct op_family mpi_io_ops, mpi_io_manage_ops;
 extern const struct op_family mpi_overlap_p2p_ops, mpi_overlap_coll_ops, mpi_overlap_nbr_ops;
 

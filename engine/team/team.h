@@ -16,6 +16,7 @@ struct json;
 
 struct team {
     int rank, size;
+    int loses; /* ranks of the launch that are none of the team, the last ones, and dead when it begins */
     struct hosts *hosts; /* the ranks that share a host (team/hosts.h) */
     void *own;           /* of the implementation */
 

@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "base/system_time.h"
 #include "team/hosts.h"
+#include "team/team_mpi_ft.h"
 #include "team/team_mpi_tools.h"
 
 #include <stdio.h>
@@ -23,6 +24,7 @@ double (*const team_wtime)(void) = wtime;
 enum { TAG_BARRIER = 1, TAG_MAX, TAG_MESSAGE };
 
 struct own {
+    MPI_Comm whole;     /* of what the launch started, or of what is left of it */
     MPI_Comm ops, team; /* two contexts: messages of the one cannot match receives of the other */
     bool owns_ops;      /* of a lane: not those of the whole */
     int thread_level;
@@ -106,6 +108,24 @@ static struct footprint footprint_timed(int64_t *took_ns)
     return now;
 }
 
+static int count_ranks(struct team *team)
+{
+    const MPI_Comm whole = ((const struct own *)team->own)->whole;
+    int err = team_mpi_err(MPI_Comm_set_errhandler(whole, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    err = err ? err : team_mpi_err(MPI_Comm_rank(whole, &team->rank), "MPI_Comm_rank");
+    return err ? err : team_mpi_err(MPI_Comm_size(whole, &team->size), "MPI_Comm_size");
+}
+
+/* Leave the ranks that have died since. */
+static int lose_ranks(struct team *team)
+{
+    struct own *own = team->own;
+    if (team->loses == 0)
+        return 0;
+    int err = team_mpi_err(MPIX_Comm_shrink(MPI_COMM_WORLD, &own->whole), "MPIX_Comm_shrink");
+    return err ? err : count_ranks(team);
+}
+
 int team_open(struct team *team, const char *thread_level, int ranks, team_early *early, void *data)
 {
     (void)ranks; /* its launcher has started them */
@@ -124,19 +144,15 @@ int team_open(struct team *team, const char *thread_level, int ranks, team_early
         err = team_mpi_err(MPI_Init_thread(NULL, NULL, wanted, &own->thread_level), "MPI_Init_thread");
     team->init_end_ns = system_time_ns(CLOCK_MONOTONIC);
     team->after_init = footprint_timed(&team->after_init_ns);
-    if (!err)
-        err = team_mpi_err(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
-                           "MPI_Comm_set_errhandler");
-    if (!err)
-        err = team_mpi_err(MPI_Comm_rank(MPI_COMM_WORLD, &team->rank), "MPI_Comm_rank");
-    if (!err)
-        err = team_mpi_err(MPI_Comm_size(MPI_COMM_WORLD, &team->size), "MPI_Comm_size");
+    own->whole = MPI_COMM_WORLD;
+    err = err ? err : count_ranks(team);
     if (!err && early && HAS_FIRST)
         err = early(team, data);
+    err = err ? err : lose_ranks(team);
     if (!err)
-        err = team_mpi_err(MPI_Comm_dup(MPI_COMM_WORLD, &own->ops), "MPI_Comm_dup");
+        err = team_mpi_err(MPI_Comm_dup(own->whole, &own->ops), "MPI_Comm_dup");
     if (!err)
-        err = team_mpi_err(MPI_Comm_dup(MPI_COMM_WORLD, &own->team), "MPI_Comm_dup");
+        err = team_mpi_err(MPI_Comm_dup(own->whole, &own->team), "MPI_Comm_dup");
     if (!err)
         tools_watch(own->tools, own->ops);
     if (!err && own->thread_level < wanted)
@@ -152,6 +168,8 @@ int team_close(struct team *team)
     int err = team_mpi_err(MPI_Comm_free(&own->ops), "MPI_Comm_free");
     if (!err)
         err = team_mpi_err(MPI_Comm_free(&own->team), "MPI_Comm_free");
+    if (!err && team->loses > 0)
+        err = team_mpi_err(MPI_Comm_free(&own->whole), "MPI_Comm_free");
     tools_close(own->tools);
     const int64_t begin = system_time_ns(CLOCK_MONOTONIC);
     if (!err)

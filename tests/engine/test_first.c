@@ -30,6 +30,14 @@ static int refuse(struct first *f)
     return err_say(ERR_INPUT, "not so");
 }
 
+static int begin_late(struct first *f)
+{
+    first_begin(f);
+    first_end(f);
+    f->stop_ns += 7;
+    return 0;
+}
+
 static const struct param params[] = {FIRST_USE_PARAM, {0}};
 static double more_than_there_is(const struct first *f)
 {
@@ -40,12 +48,15 @@ static double more_than_there_is(const struct first *f)
 static const struct op_first at_instant = {.use = use, .after = after}, of_init = {.from = FIRST_FROM_INIT},
                              refused = {.ready = refuse, .use = use},
                              large = {.memory = more_than_there_is, .ready = refuse, .use = use},
+                             losing = {.use = begin_late, .loses = 1},
                              of_main = {.from = FIRST_FROM_MAIN, .use = use};
 static const struct op op = {.name = "x.first", .params = params, .first = &at_instant},
                        choosy = {.name = "x.choosy", .first = &refused},
                        greedy = {.name = "x.greedy", .first = &large},
                        init = {.name = "x.init", .first = &of_init},
-                       job = {.name = "x.job", .first = &of_main};
+                       job = {.name = "x.job", .first = &of_main},
+                       death = {.name = "x.death", .first = &losing},
+                       unable = {.name = "x.unable", .first = &losing, .missing = "not here"};
 
 static void test_taken(void)
 {
@@ -77,6 +88,21 @@ static void test_taken(void)
     CHECK(f.start_ns == 5 && f.stop_ns > 25 && f.instant == 0);
 }
 
+/* The last rank of a launch is none of the team, and dies; a use may say itself what of it is timed. */
+static void test_lost(void)
+{
+    struct first f;
+    struct team team = {.rank = 2, .size = 3, .loses = 1};
+    const struct point p = {.op = &death, .plant = -1};
+    first_take(&f, &p, &team);
+    CHECK(f.size == 2 && f.dies && f.stop_ns >= f.start_ns + 7);
+    team.rank = 1;
+    first_take(&f, &p, &team);
+    CHECK(f.size == 2 && !f.dies && f.err == 0);
+    first_take(&f, &(struct point){.op = &unable, .plant = -1}, &team);
+    CHECK(f.instant == 0 && f.stop_ns == 0); /* nothing dies for an op that this engine lacks */
+}
+
 /* The last rank waited for the next instant. */
 static int straddle(struct team *team)
 {
@@ -90,6 +116,7 @@ static int straddle(struct team *team)
 int main(void)
 {
     test_taken();
+    test_lost();
     CHECK(ranks_run(straddle, 3) == 0);
     return test_result();
 }

@@ -17,7 +17,7 @@ from steelyard.plan.arms import read_arms
 from steelyard.results.rows import results
 
 _DATA = Path(__file__).parent.parent / "data"
-_COUNTING = engine_folder().parent / "examples" / "layers" / "counting.c"
+_EXAMPLES = engine_folder().parent / "examples" / "layers"
 
 
 def test_a_planted_layer_costs_what_it_takes(tmp_path: Path, one_mpi: Mpi) -> None:
@@ -48,8 +48,19 @@ def test_a_planted_layer_costs_what_it_takes(tmp_path: Path, one_mpi: Mpi) -> No
 def test_the_example_counts_the_calls_that_a_launch_makes(tmp_path: Path, one_mpi: Mpi) -> None:
     """It is between the engine and its MPI, so what it costs is the cost of being there."""
     engine, counted = engine_of(one_mpi), tmp_path / "counted"
-    library = build_preloaded(engine, _COUNTING, tmp_path)
+    library = build_preloaded(engine, _EXAMPLES / "counting.c", tmp_path)
     before = ("env", f"LD_PRELOAD={library}", f"CALLS_COUNTED={counted}")
     measure(engine, 1, 1, ["op=mpi.allreduce bytes=8 rule=fixed count=4"], tmp_path / "out", before)
     counts = {name: int(count) for name, count in map(str.split, counted.read_text().splitlines())}
     assert counts["MPI_Allreduce"] >= 4
+
+
+def test_the_example_watches_what_the_library_counts(tmp_path: Path, one_mpi: Mpi) -> None:
+    """Open MPI and MPICH have performance variables; the launch goes on with all of them started."""
+    engine, watched = engine_of(one_mpi), tmp_path / "watched"
+    library = build_preloaded(engine, _EXAMPLES / "watching.c", tmp_path)
+    before = ("env", f"LD_PRELOAD={library}", f"VARIABLES_WATCHED={watched}")
+    measure(engine, 2, 1, ["op=mpi.allreduce bytes=8 rule=fixed count=4"], tmp_path / "out", before)
+    variables, _, events, _ = watched.read_text().split()
+    assert int(variables) > 0
+    assert int(events) >= 0

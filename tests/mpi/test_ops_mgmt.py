@@ -40,7 +40,7 @@ _MAKERS = (
     "op=mpi.request side=send",
     "op=mpi.request side=recv",
     "op=mpi.group",
-    *(f"op=mpi.error bad={bad}" for bad in ("rank", "tag", "count", "type")),
+    "op=mpi.error bad=rank",
     "op=mpi.wtime",
 )
 _PARTS = (

@@ -45,6 +45,16 @@ def test_a_planted_cost_lies_within_its_interval() -> None:
     assert np.median(widths) < 40
 
 
+def test_another_engine_of_the_same_mpi_is_a_layer() -> None:
+    """Such as one that was compiled for the standard ABI; engines of two MPIs are none of each other."""
+    plain = _row([1000.0, 1100.0, 1200.0])
+    other = msgspec.structs.replace(_row([1500.0, 1602.0, 1698.0]), mpi="openmpi-4.1.4+/opt/steelyard-mpi")
+    (found,) = layer_costs([plain, other])
+    assert (found.layer, found.value, found.mpi) == ("engine", "/opt/steelyard-mpi", "openmpi-4.1.4")
+    assert (found.verdict, found.cost.value) == (COSTS, pytest.approx(500, abs=1))
+    assert layer_costs([msgspec.structs.replace(plain, mpi="mpich-5.0.2"), other]) == ()
+
+
 @pytest.mark.parametrize(
     ("added", "verdict"),
     [

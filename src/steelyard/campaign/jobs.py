@@ -72,7 +72,7 @@ class LaunchGroup(Struct, frozen=True):
     hosts: int | None = None
     opens: int | None = None  # the point that is timed before all else; it is the only one
 
-    def request(self, plan: Plan) -> LaunchRequest:
+    def request(self, plan: Plan, setup: CampaignSetup) -> LaunchRequest:
         """Make the request for a launch of these points."""
         return LaunchRequest(
             ranks=self.ranks,
@@ -84,7 +84,13 @@ class LaunchGroup(Struct, frozen=True):
             yield_mode=plan.yield_,
             hosts=self.hosts,
             launcher=plan.launcher,
+            loses=self.loses(setup),
         )
+
+    def loses(self, setup: CampaignSetup) -> int:
+        """Count the ranks that a launch of these points starts besides, and that die in it."""
+        lacks = setup.lacks.get(self.mpi, {})
+        return max((setup.ops.all[one.op].loses for one in self.points if one.op not in lacks), default=0)
 
     def loads(self, ops: Ops) -> tuple[str, ...]:
         """Make the words by which a launch of these points loads the libraries of its ops."""
@@ -258,7 +264,7 @@ def check_launches(plan: Plan, points: Sequence[PlannedPoint], setup: CampaignSe
     for group in groups_of(points):
         check_openmp(group, setup.ops, setup.machine, os.environ)
         engine = setup.engines[group.mpi]
-        plan_launch(engine, setup.machine, group.request(plan), allocation=setup.allocation)
+        plan_launch(engine, setup.machine, group.request(plan, setup), allocation=setup.allocation)
 
 
 def _check_memory(points: Sequence[PlannedPoint], machine: Machine) -> None:

@@ -148,7 +148,7 @@ def _run_job(job: CampaignJob) -> int:
     group, points = planned.group, list(planned.points)
     engine = job.setup.engines[group.mpi]
     setup = job.setup
-    launch = plan_launch(engine, setup.machine, group.request(job.plan), allocation=setup.allocation)
+    launch = plan_launch(engine, setup.machine, group.request(job.plan, setup), allocation=setup.allocation)
     notes = (*launch.notes, *room_notes(group))
     job.listener(JobStarted(planned.launch, planned.name, planned.points, notes))
     spared = [point for point in points if point.point in job.lessons.spared]
@@ -196,7 +196,8 @@ def _watch(
         end.hang is not None and not plans and not end.is_closing
     )  # it went on meanwhile
     why = None if is_late else end.hang
-    if why is None and not is_late and (plans or end.code != 0) and not job_ends(end.said):
+    is_bad = end.code != 0 and not job.planned.group.loses(job.setup)  # a launcher tells of the dead
+    if why is None and not is_late and (plans or is_bad) and not job_ends(end.said):
         little = little_shared_memory(job.planned.group, tail.job and tail.job.settings.get("shm_bytes"))
         starved, spans = oom_kills() > kills, len(launch.hosts) > 1
         died = (end.code or 0, end.said, command, places)

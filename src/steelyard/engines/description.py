@@ -87,6 +87,7 @@ class Op(Struct, frozen=True):
     counters: tuple[str, ...] = ()
     lasts: bool = False  # a repetition may last minutes
     first: bool = False  # it is timed once, before all else, in a launch of its own
+    loses: int = 0  # ranks that a launch starts besides, and that die in it
     work: Work | None = None
     available: bool = True
     why_not: str | None = None

@@ -224,20 +224,26 @@ def _launched(
         )
     groups = (fit.cores[rank * fit.threads : (rank + 1) * fit.threads] for rank in range(fit.ranks))
     start = Start(
-        ranks=request.ranks,
+        ranks=request.ranks + request.loses,
         threads=fit.threads,
         hosts=tuple(host.name for host in hosts),
         groups=() if fit.over else tuple(groups),
         restricted=machine.restricted,
     )
     sharing, sharing_notes = (library.sharing, library.sharing_notes) if fit.shares else ({}, ())
-    if fit.shares:
+    if request.loses and launcher.survives is None:
+        raise InputError(
+            f"{launcher.name} ends a launch when a rank dies, so nothing after a death can be measured; give "
+            "another --launcher, or leave the ops mpi.ft.* out"
+        )
+    if fit.shares or request.loses:  # who dies needs no core
         settings = launcher.oversubscribed or launcher.free
     else:
         settings = launcher.free if fit.placement else launcher.bound(start)
     as_root = launcher.as_root if os.geteuid() == 0 else {}
     program = (launcher.program or mpi.mpiexec, *launcher.verb)
-    words = (*settings.argv, *extra, *launcher.counted(start), *settings.behind)
+    survives = (launcher.survives or ()) if request.loses else ()
+    words = (*settings.argv, *survives, *extra, *launcher.counted(start), *settings.behind)
     return msgspec.structs.replace(
         alone,
         argv_prefix=(*program, *words, *alone.argv_prefix),

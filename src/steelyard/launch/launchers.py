@@ -52,7 +52,8 @@ class Launcher(Struct, frozen=True):
     each hardware thread, and `oversubscribed` lets more of them share cores (None: `free` does). `program` is
     None for the library's own mpiexec, else a program on PATH, recognised by its output (`known_by`:
     arguments and a text). `within` is the batch system in whose allocations it is the default. `local_rank`
-    are the variables with a rank's number on its host, only those of ENGINE_READS.
+    are the variables with a rank's number on its host, only those of ENGINE_READS. `survives` is None for one
+    that ends a launch when a rank dies, whatever it is told.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Launcher(Struct, frozen=True):
     within: str | None = None
     local_rank: tuple[str, ...] = ()
     as_root: Mapping[str, str] = {}
+    survives: tuple[str, ...] | None = None  # words with which it lets ranks live when another dies
     tried: bool = True  # on a real system; else only by its manual
 
     @property
@@ -211,6 +213,7 @@ LAUNCHERS = (
         # not by `-bind-to none`, after which Hydra aborts when ranks spawn others
         free=LauncherWords(environment={"HYDRA_BINDING": "none"}),
         local_rank=("MPI_LOCALRANKID", "PMI_RANK"),
+        survives=("-disable-auto-cleanup",),
     ),
     Launcher(
         name="orte",
@@ -231,6 +234,7 @@ LAUNCHERS = (
         oversubscribed=LauncherWords(argv=("--map-by", ":oversubscribe", "--bind-to", "none")),
         local_rank=("OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_RANK"),
         as_root=_OPENMPI_ROOT,
+        survives=("--with-ft", "ulfm"),
     ),
     Launcher(
         name="intel",

@@ -21,3 +21,4 @@ class LaunchRequest(Struct, frozen=True):
     yield_mode: str = "real"
     hosts: int | None = None  # of equal numbers of ranks; None: one host
     launcher: str | None = None  # its name; None: the usual one
+    loses: int = 0  # ranks that are started besides, and die: the launcher must let the others live

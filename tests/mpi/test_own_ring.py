@@ -16,6 +16,7 @@ from steelyard.engines.build import describe, mpi_engine, solo_engine
 from steelyard.engines.description import load_words
 from steelyard.engines.mpi import Mpi, choose_mpi
 from steelyard.records.schema import End
+from steelyard.system.process import run
 
 
 def _ring(mpi: Mpi, folder: Path) -> Path:
@@ -66,3 +67,23 @@ def test_engines_of_another_mpi_and_of_none_refuse_it(one_mpi: Mpi, tmp_path: Pa
         pytest.skip("there is no second MPI")
     (refused,) = describe(mpi_engine(other), libraries=(library,)).not_loaded
     assert "is compiled for Open MPI, and this engine for the standard ABI of MPI; compile it" in refused.why
+
+
+@pytest.mark.further
+def test_the_example_with_mpi4py_sums_as_c_does(
+    one_mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the Python of the compiler's headers finds mpi4py, such as by PYTHONPATH."""
+    if run(["python3", "-c", "import mpi4py"], timeout=60).code != 0:
+        pytest.skip("python3 has no mpi4py")
+    if (config := shutil.which("python3-config")) is None or one_mpi.mpicc is None:
+        pytest.skip("no python3-config or no mpicc: install python3-dev")
+    words = run([config, "--includes", "--embed", "--ldflags"], timeout=60).out.split()
+    build_library(one_mpi.mpicc, EXAMPLES / "mpi4py.c", tmp_path / "libmpi4py.so", *words)
+    monkeypatch.chdir(tmp_path)
+    axes = ("-n", "2", "--mpi", one_mpi.name)
+    said = steelyard_of(capsys, monkeypatch)("run", "./libmpi4py.so", *axes, *FIXED, "--out", "out")
+    assert said.code == 0, said.err
+    rows = json.loads((tmp_path / "out" / "results.json").read_bytes())["points"]
+    assert {row["op"] for row in rows} == {"python.allreduce", "python.allreduce_c"}
+    assert all(row["status"] == "ok" and row["verified"] for row in rows)

@@ -330,3 +330,28 @@ def test_no_placement_by_a_launcher_that_leaves_the_engine_without_local_ranks(
     placed = LaunchRequest(1, placement=Placement("list", machine.cpus[:1]), launcher="aprun")
     with pytest.raises(InputError, match="aprun does not tell ranks their number on a host"):
         plan_launch(_engine("mpich", "5.0.2"), machine, placed)
+
+
+@pytest.mark.parametrize(
+    ("family", "version", "words"),
+    [("openmpi", "5.0.11", ("--with-ft", "ulfm")), ("mpich", "5.0.2", ("-disable-auto-cleanup",))],
+)
+def test_a_rank_that_dies_is_started_besides_and_the_others_live(
+    family: str, version: str, words: tuple[str, ...]
+) -> None:
+    """It needs no core: two ranks on two cores and the dying one share none that anybody waits for."""
+    asked = LaunchRequest(2, loses=1)
+    launch = plan_launch(_engine(family, version), _machine(((0,), (1,))), asked)
+    prefix = launch.argv_prefix
+    at = prefix.index(words[0])
+    assert prefix[at : at + len(words)] == words
+    assert prefix[prefix.index("-n") + 1] == "3"
+    assert launch.engine_args[:2] == ("--ranks", "2")
+    assert launch.preset is None
+
+
+def test_a_launcher_that_ends_a_job_with_the_first_dead_rank_is_refused() -> None:
+    with pytest.raises(
+        InputError, match=r"orte ends a launch when a rank dies.*leave the ops mpi\.ft\.\* out"
+    ):
+        plan_launch(_engine("openmpi", "4.1.4"), _machine(), LaunchRequest(2, loses=1))

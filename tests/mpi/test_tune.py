@@ -77,7 +77,7 @@ MPIR_CVAR_BCAST_INTRA_ALGORITHM = ["-", "binomial"]
 
 @pytest.mark.parametrize(
     ("name", "is_deaf"),
-    [("openmpi", False), ("embedded", False), further("openmpi", True), further("embedded", True)],
+    [further(name, is_deaf) for name in _SETTINGS for is_deaf in (False, True)],
 )
 def test_a_slow_choice_is_beaten_and_a_file_that_is_not_obeyed_is_not_recommended(
     name: str,

@@ -90,7 +90,9 @@ class LaunchGroup(Struct, frozen=True):
     def loses(self, setup: CampaignSetup) -> int:
         """Count the ranks that a launch of these points starts besides, and that die in it."""
         lacks = setup.lacks.get(self.mpi, {})
-        return max((setup.ops.all[one.op].loses for one in self.points if one.op not in lacks), default=0)
+        return max(
+            (setup.ops.all[point.op].loses for point in self.points if point.op not in lacks), default=0
+        )
 
     def loads(self, ops: Ops) -> tuple[str, ...]:
         """Make the words by which a launch of these points loads the libraries of its ops."""

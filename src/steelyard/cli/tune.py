@@ -91,13 +91,13 @@ def tune(options: TuneOptions) -> None:
 
     folder = options.out or default_folder(Plan(name="tune"))
     sweep = _swept(options, folder)
-    found = tune(sweep, folder, Checking(options.launches, options.time_budget, measured))
-    write_junit(options.junit, "steelyard tune", TUNED, judged_mpis(found), options.strict)
+    result = tune(sweep, folder, Checking(options.launches, options.time_budget, measured))
+    write_junit(options.junit, "steelyard tune", TUNED, judged_mpis(result), options.strict)
     if options.json:
-        say_judgement(found)
+        say_judgement(result)
     else:
-        _print(found)
-    exit_judged(TUNED, (one.verdict for one in found.mpis), options.strict)
+        _print(result)
+    exit_judged(TUNED, (mpi.verdict for mpi in result.mpis), options.strict)
 
 
 def _swept(options: TuneOptions, folder: Path) -> Results:
@@ -132,23 +132,25 @@ def _planned(what: tuple[str, ...], ranks: str | None) -> Plan:
     plan = asked_plan(what if is_plan else (_PLAN,), (), {"ranks": ranks}, None, ())
     if is_plan or not what:
         return plan
-    known = [op for one in plan.measure for op in one.ops]
+    known = [op for measure in plan.measure for op in measure.ops]
     for word in what:
         if not fnmatch.filter(known, word):
             names = ", ".join(known)
             raise InputError(
                 f"the plan {_PLAN} has no '{word}', and there is no results folder of that name; give {names}"
             )
-    kept = (one for one in plan.measure if any(fnmatch.fnmatch(one.ops[0], word) for word in what))
+    kept = (
+        measure for measure in plan.measure if any(fnmatch.fnmatch(measure.ops[0], word) for word in what)
+    )
     return replace(plan, measure=tuple(kept))
 
 
-def _print(found: Tuned) -> None:
+def _print(result: Tuned) -> None:
     from steelyard.judges.tuning.verdicts import tuned_sentences, tuned_tables
     from steelyard.render.terminal import prose_text
 
-    for table in tuned_tables(found):
+    for table in tuned_tables(result):
         print_table(table)
         say_aside("")
-    for sentence in tuned_sentences(found):
+    for sentence in tuned_sentences(result):
         print_laid_out(prose_text(sentence, paper()))

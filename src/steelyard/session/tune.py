@@ -60,11 +60,11 @@ def tune(sweep: Results, folder: Path, checking: Checking) -> Tuned:
             "algorithms"
         )
     choices = choices_of(sweep.rows)
-    each = {mpi: [one for one in choices if one.mpi == mpi] for mpi in mpis}
+    each = {mpi: [choice for choice in choices if choice.mpi == mpi] for mpi in mpis}
     return tuned(
         [
-            _tuned_mpi(own, sweep.read.measured, folder, checking) if own else nothing_to_gain(mpi)
-            for mpi, own in each.items()
+            _tuned_mpi(chosen, sweep.read.measured, folder, checking) if chosen else nothing_to_gain(mpi)
+            for mpi, chosen in each.items()
         ]
     )
 
@@ -80,8 +80,8 @@ def _tuned_mpi(choices: Sequence[Choice], sweep: Measured, folder: Path, checkin
     plan = replace(with_secrets(plan), name="tune", time_budget=checking.time_budget)
     check = folder / f"check-{name}"
     checking.measure(plan, check)
-    found = compare_folders([check], Question(), by=_FACTOR)
-    cases = cases_of(choices, found)
+    compared = compare_folders([check], Question(), by=_FACTOR)
+    cases = cases_of(choices, compared)
     verdict, why = judge_cases(cases)
     script = folder / f"{name}.sh"
     if verdict == RECOMMENDED:
@@ -94,7 +94,7 @@ def _tuned_mpi(choices: Sequence[Choice], sweep: Measured, folder: Path, checkin
         file=str(folder / file.name) if file.name else "",
         script=str(script) if verdict == RECOMMENDED else "",
         settings=file.settings,
-        launches=found.launches,
+        launches=compared.launches,
         cases=cases,
     )
 
@@ -103,8 +103,8 @@ def _written(choices: Sequence[Choice], sweep: Measured, path: Path) -> TuningFi
     """Write the file of one MPI, whose name begins with `path`. Raises InputError."""
     family = family_of(choices[0].mpi)
     ending, write = WRITERS[family]
-    own = own_table(sweep, choices[0].mpi) if family == "mpich" else {}
-    file = write(ranges_of(choices), path.with_name(path.name + ending).absolute(), own)
+    table = own_table(sweep, choices[0].mpi) if family == "mpich" else {}
+    file = write(ranges_of(choices), path.with_name(path.name + ending).absolute(), table)
     if file.name:
         write_given(path.with_name(file.name), file.text.encode())
     return file
@@ -116,15 +116,15 @@ def own_table(sweep: Measured, mpi: str) -> Mapping[str, Any]:
     Raises InputError if none has it.
     """
     loaded = (
-        one.path
+        library.path
         for file in sweep.files
         if file.launch and file.job.mpi and file.job.mpi.name == mpi
-        for one in file.launch.libraries
+        for library in file.launch.libraries
     )
     for name in dict.fromkeys(path for path in loaded if "libmpi" in path):
         tables = _TABLE.findall(read_regular(Path(name), _MOST_LIBRARY_BYTES))
         for table in tables:
             if _OF_ALGORITHMS in table:
-                found: dict[str, Any] = msgspec.json.decode(table)
-                return found
+                decoded: dict[str, Any] = msgspec.json.decode(table)
+                return decoded
     raise InputError(f"{mpi} has no table of algorithms that a file could change; leave it out with --mpi")

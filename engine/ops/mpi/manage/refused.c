@@ -1,6 +1,7 @@
 /* mpi.error: calls that a library must refuse, each with one wrong argument, and the class of error that says
- * why. Each rank makes them for itself, on communicators and windows of its own, so that a call that is taken
- * waits for nobody. Buffers are larger than what the calls may touch: one that is taken spoils nothing. */
+ * why. Each rank makes them for itself, on a communicator of its own or to its own part of a window, so that
+ * a call that is taken waits for nobody. Buffers are larger than what the calls may touch: one that is taken
+ * spoils nothing. */
 #include "ops/families.h"
 
 #include "base/err.h"
@@ -99,17 +100,17 @@ static int put_at(struct refused *r, int rank, MPI_Aint at)
 
 static int put_to_nobody(struct refused *r)
 {
-    return put_at(r, BEYOND, 0);
+    return put_at(r, r->size, 0);
 }
 
 static int put_beyond(struct refused *r)
 {
-    return put_at(r, 0, BYTES);
+    return put_at(r, r->rank, BYTES);
 }
 
 static int put_before_epoch(struct refused *r)
 {
-    return MPI_Put(r->send, 1, MPI_BYTE, 0, 0, 1, MPI_BYTE, r->win);
+    return MPI_Put(r->send, 1, MPI_BYTE, r->rank, 0, 1, MPI_BYTE, r->win);
 }
 
 enum {
@@ -148,7 +149,8 @@ static const struct bad bads[BADS] = {
     [BAD_COUNT] = {"MPI_Send of -1 elements", CLASS(MPI_ERR_COUNT), send_no_count},
     [BAD_TYPE] = {"MPI_Send of MPI_DATATYPE_NULL", CLASS(MPI_ERR_TYPE), send_no_type},
     [BAD_COMM] = {"MPI_Send on MPI_COMM_NULL", CLASS(MPI_ERR_COMM), send_nowhere},
-    [BAD_LENGTH] = {"MPI_Wait for a message longer than its buffer", CLASS(MPI_ERR_TRUNCATE), recv_too_long},
+    [BAD_LENGTH] = {"MPI_Wait for a message from itself that is longer than its buffer",
+                    CLASS(MPI_ERR_TRUNCATE), recv_too_long},
     [BAD_ROOT] = {"MPI_Bcast of a root that is not there", CLASS(MPI_ERR_ROOT), bcast_of_nobody},
     [BAD_OP] = {"MPI_Allreduce by MPI_OP_NULL", CLASS(MPI_ERR_OP), reduce_by_nothing},
     [BAD_MEMBER] = {"MPI_Group_incl of a rank that is not there", CLASS(MPI_ERR_RANK), group_of_nobody},
@@ -180,10 +182,10 @@ static int open_own(struct refused *r)
     rc = rc == MPI_SUCCESS ? MPI_Comm_dup(MPI_COMM_SELF, &r->self) : rc;
     rc = rc == MPI_SUCCESS ? MPI_Comm_set_errhandler(r->self, MPI_ERRORS_RETURN) : rc;
     if (rc == MPI_SUCCESS && r->bad->in_window) {
-        rc = MPI_Win_create(r->window, BYTES, 1, MPI_INFO_NULL, r->self, &r->win);
+        rc = MPI_Win_create(r->window, BYTES, 1, MPI_INFO_NULL, r->all, &r->win);
         rc = rc == MPI_SUCCESS ? MPI_Win_set_errhandler(r->win, MPI_ERRORS_RETURN) : rc;
     }
-    return team_mpi_err(rc, "a communicator and a window of one rank");
+    return team_mpi_err(rc, "a communicator of one rank, or a window");
 }
 
 static int setup(const struct op_env *env, void **state)

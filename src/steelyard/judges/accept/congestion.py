@@ -25,19 +25,19 @@ _MOST_NAMED = 3
 )
 def congestion(candidate: Candidate) -> Finding | None:
     """Judge impact factors of medians; None where no victim was measured beside a congestor."""
-    found = [one for one in congestions(candidate.weighed.rows) if P50 in one.impact]
-    if not found:
+    victims = [victim for victim in congestions(candidate.weighed.rows) if P50 in victim.impact]
+    if not victims:
         return None
-    points = {one.op for one in found}
+    points = {victim.op for victim in victims}
     launches = min(row.launch_count for row in candidate.weighed.rows if row.op in points and row.time)
-    bad = [one for one in found if (one.impact[P50].low or 0.0) > _MOST_IMPACT]
-    said = [f"{_name(one)} {_factor(one)}; {_MOST_IMPACT:g} times is allowed" for one in bad]
-    said += _more_than_reference(candidate, [one for one in found if one not in bad])
+    bad = [victim for victim in victims if (victim.impact[P50].low or 0.0) > _MOST_IMPACT]
+    said = [f"{_name(victim)} {_factor(victim)}; {_MOST_IMPACT:g} times is allowed" for victim in bad]
+    said += _more_than_reference(candidate, [victim for victim in victims if victim not in bad])
     if said:
         rest = f"; and {len(said) - _MOST_NAMED} more" if len(said) > _MOST_NAMED else ""
         return Finding(NOT_WELL, f"{'; '.join(said[:_MOST_NAMED])}{rest}.", "", launches, said[0])
-    worst = max(found, key=lambda one: one.impact[P50].value)
-    open_ = [one for one in found if (one.impact[P50].high or float("inf")) > _MOST_IMPACT]
+    worst = max(victims, key=lambda victim: victim.impact[P50].value)
+    open_ = [victim for victim in victims if (victim.impact[P50].high or float("inf")) > _MOST_IMPACT]
     if open_:
         return Finding(
             CANNOT_TELL,
@@ -48,33 +48,44 @@ def congestion(candidate: Candidate) -> Finding | None:
     return Finding(WELL, f"The most: {_name(worst)} {_factor(worst)}.")
 
 
-def _more_than_reference(candidate: Candidate, found: list[Congestion]) -> list[str]:
+def _more_than_reference(candidate: Candidate, victims: list[Congestion]) -> list[str]:
     """Name what is slowed more than in the reference, with both intervals."""
     if candidate.reference is None:
         return []
     before = {
-        _key(one): one.impact[P50] for one in congestions(candidate.reference.rows) if P50 in one.impact
+        _key(victim): victim.impact[P50]
+        for victim in congestions(candidate.reference.rows)
+        if P50 in victim.impact
     }
     return [
-        f"{_name(one)} {_factor(one)}, in {candidate.reference.name} {format_factor(base.value)}"
-        for one in found
-        if (base := before.get(_key(one))) is not None and _is_above(one.impact[P50], base)
+        f"{_name(victim)} {_factor(victim)}, in {candidate.reference.name} {format_factor(base.value)}"
+        for victim in victims
+        if (base := before.get(_key(victim))) is not None and _is_above(victim.impact[P50], base)
     ]
 
 
-def _is_above(own: Interval, base: Interval) -> bool:
-    return own.low is not None and base.high is not None and own.low > _MOST_MORE * max(1.0, base.high)
+def _is_above(factor: Interval, base: Interval) -> bool:
+    return factor.low is not None and base.high is not None and factor.low > _MOST_MORE * max(1.0, base.high)
 
 
-def _key(one: Congestion) -> tuple[object, ...]:
-    settings = (tuple(sorted(of.items())) for of in (one.params, one.env))
-    return (one.op, one.mpi, one.bytes, one.ranks, one.method, one.placement, one.traffic, *settings)
+def _key(victim: Congestion) -> tuple[object, ...]:
+    settings = (tuple(sorted(of.items())) for of in (victim.params, victim.env))
+    return (
+        victim.op,
+        victim.mpi,
+        victim.bytes,
+        victim.ranks,
+        victim.method,
+        victim.placement,
+        victim.traffic,
+        *settings,
+    )
 
 
-def _name(one: Congestion) -> str:
-    return f"{one.op} on {one.ranks} ranks beside traffic={one.traffic}"
+def _name(victim: Congestion) -> str:
+    return f"{victim.op} on {victim.ranks} ranks beside traffic={victim.traffic}"
 
 
-def _factor(one: Congestion) -> str:
-    factor, low, high = ratio_span(*(getattr(one.impact[P50], end) for end in ("value", "low", "high")))
+def _factor(victim: Congestion) -> str:
+    factor, low, high = ratio_span(*(getattr(victim.impact[P50], end) for end in ("value", "low", "high")))
     return f"takes {factor} ({low} to {high}) times as long"

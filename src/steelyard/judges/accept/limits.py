@@ -264,8 +264,8 @@ def _memory_side(kept: Memory, limit: Limit, name: str, launches: int) -> tuple[
 
 def _factor_side(weighed: Weighed, row: Row, limit: Limit, name: str) -> tuple[str, str, int]:
     """The same of a victim's time beside traffic over that without, by the factor of the medians."""
-    quiet = [one for one in weighed.rows if one.params.get(TRAFFIC) == NONE]
-    impact = next((one.impact.get(P50) for one in congestions([*quiet, row]) if one.traffic != NONE), None)
+    quiet = [other for other in weighed.rows if other.params.get(TRAFFIC) == NONE]
+    impact = next((each.impact.get(P50) for each in congestions([*quiet, row]) if each.traffic != NONE), None)
     if impact is None:
         return CANNOT_TELL, f"{name} has no time without traffic", 0
     if impact.low is None or impact.high is None:

@@ -26,17 +26,17 @@ _MOST_NAMED = 3
 )
 def waiting(candidate: Candidate) -> Finding | None:
     """Judge how late messages are, and how their receivers wait; None where none was offered at a rate."""
-    found = _of_mpis(candidate.weighed.rows)
-    if not found:
+    waits = _of_mpis(candidate.weighed.rows)
+    if not waits:
         return None
     launches = min(row.launch_count for row in candidate.weighed.rows if _is_offered(row))
-    late = [f"{_name(one)} comes {_woken(one)} after it was due" for one in found if _least_late(one)]
-    said = [*late, *_changed(candidate, found)]
+    late = [f"{_name(wait)} comes {_woken(wait)} after it was due" for wait in waits if _least_late(wait)]
+    said = [*late, *_changed(candidate, waits)]
     if said:
         rest = f"; and {len(said) - _MOST_NAMED} more" if len(said) > _MOST_NAMED else ""
         allowed = f"; {format_time(_MOST_LATE_NS)} is allowed" if late else ""
         return Finding(NOT_WELL, f"{'; '.join(said[:_MOST_NAMED])}{rest}{allowed}.", "", launches, said[0])
-    latest = max(found, key=lambda one: one.woken.high or float("inf"))
+    latest = max(waits, key=lambda wait: wait.woken.high or float("inf"))
     if latest.woken.high is None or latest.woken.high > _MOST_LATE_NS:
         return Finding(
             CANNOT_TELL,
@@ -44,53 +44,53 @@ def waiting(candidate: Candidate) -> Finding | None:
             f"is more than {format_time(_MOST_LATE_NS)}.",
             candidate.weighed.more_launches(),
         )
-    burnt = max(found, key=lambda one: one.burnt or 0.0)
+    burnt = max(waits, key=lambda wait: wait.burnt or 0.0)
     burns = "" if burnt.burnt is None else f"; the most that one burns: {format_share(burnt.burnt)} of a CPU"
     return Finding(WELL, f"The latest: {_name(latest)}, {_woken(latest)} after it was due{burns}.")
 
 
 def _of_mpis(rows: Sequence[Row]) -> list[Waiting]:
-    return [one for one in waitings(rows) if one.mpi is not None]
+    return [wait for wait in waitings(rows) if wait.mpi is not None]
 
 
 def _is_offered(row: Row) -> bool:
     return row.status == "ok" and row.mpi is not None and row.get(Offered).offered_rate is not None
 
 
-def _least_late(one: Waiting) -> bool:
-    return one.woken.low is not None and one.woken.low > _MOST_LATE_NS
+def _least_late(wait: Waiting) -> bool:
+    return wait.woken.low is not None and wait.woken.low > _MOST_LATE_NS
 
 
-def _changed(candidate: Candidate, found: Sequence[Waiting]) -> list[str]:
+def _changed(candidate: Candidate, waits: Sequence[Waiting]) -> list[str]:
     """Name those that wait in another way than in the reference."""
     if candidate.reference is None:
         return []
-    before = {_key(one): one for one in _of_mpis(candidate.reference.rows)}
+    before = {_key(wait): wait for wait in _of_mpis(candidate.reference.rows)}
     unknown = (UNKNOWN_WAY, QUEUES)
     return [
-        f"{_name(one)}: its receiver {one.way}{_burns(one)}, in {candidate.reference.name} it "
+        f"{_name(wait)}: its receiver {wait.way}{_burns(wait)}, in {candidate.reference.name} it "
         f"{base.way}{_burns(base)}"
-        for one in found
-        if (base := before.get(_key(one))) is not None
-        and one.way != base.way
-        and not {one.way, base.way} & set(unknown)
+        for wait in waits
+        if (base := before.get(_key(wait))) is not None
+        and wait.way != base.way
+        and not {wait.way, base.way} & set(unknown)
     ]
 
 
-def _key(one: Waiting) -> tuple[object, ...]:
-    settings = (tuple(sorted(of.items())) for of in (one.params, one.env))
-    return (one.op, one.mpi, one.bytes, one.placement, one.wait, *settings)
+def _key(wait: Waiting) -> tuple[object, ...]:
+    settings = (tuple(sorted(of.items())) for of in (wait.params, wait.env))
+    return (wait.op, wait.mpi, wait.bytes, wait.placement, wait.wait, *settings)
 
 
-def _name(one: Waiting) -> str:
-    return f"a message of {one.op} of {one.mpi} every {format_time(one.wait)}"
+def _name(wait: Waiting) -> str:
+    return f"a message of {wait.op} of {wait.mpi} every {format_time(wait.wait)}"
 
 
-def _woken(one: Waiting) -> str:
-    low, high = one.woken.low, one.woken.high
+def _woken(wait: Waiting) -> str:
+    low, high = wait.woken.low, wait.woken.high
     span = "" if low is None or high is None else f" ({format_time(low)} to {format_time(high)})"
-    return f"{format_time(one.woken.value)}{span}"
+    return f"{format_time(wait.woken.value)}{span}"
 
 
-def _burns(one: Waiting) -> str:
-    return "" if one.burnt is None else f" and burns {format_share(one.burnt)} of a CPU"
+def _burns(wait: Waiting) -> str:
+    return "" if wait.burnt is None else f" and burns {format_share(wait.burnt)} of a CPU"

@@ -25,7 +25,7 @@ _PREFIX = "mpi."
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class ForcedBy:
     """How a family of MPIs is told the algorithm of a collective.
 
     `variable` forces one; the name of the collective stands in place of `{}`, or in capitals of `{upper}`. A
@@ -40,11 +40,11 @@ class Library:
         return self.variable.format(collective, upper=collective.upper())
 
 
-LIBRARIES: Mapping[str, Library] = {
-    "openmpi": Library("OMPI_MCA_coll_tuned_{}_algorithm", {}),
+LIBRARIES: Mapping[str, ForcedBy] = {
+    "openmpi": ForcedBy("OMPI_MCA_coll_tuned_{}_algorithm", {}),
     # MPICH's collectives of the device, such as those by shared memory, ask no table of algorithms.
-    "mpich": Library("MPIR_CVAR_{upper}_INTRA_ALGORITHM", {"MPIR_CVAR_DEVICE_COLLECTIVES": "none"}),
-    "intel": Library("I_MPI_ADJUST_{upper}", {}),
+    "mpich": ForcedBy("MPIR_CVAR_{upper}_INTRA_ALGORITHM", {"MPIR_CVAR_DEVICE_COLLECTIVES": "none"}),
+    "intel": ForcedBy("I_MPI_ADJUST_{upper}", {}),
 }
 
 
@@ -88,19 +88,25 @@ def choices_of(rows: Sequence[Row]) -> tuple[Choice, ...]:
     for row in rows:
         if is_swept(row):
             groups.setdefault(_key(row), []).append(row)
-    found: dict[tuple[str, str], list[Choice | None]] = {}
+    by_collective: dict[tuple[str, str], list[Choice | None]] = {}
     for group in groups.values():
         first = group[0]
-        found.setdefault((first.mpi or "", first.op), []).append(_choice(group))
-    whole = ([one for one in own if one is not None] for own in found.values() if None not in own)
-    return tuple(one for own in whole if any(choice.is_faster for choice in own) for one in own)
+        by_collective.setdefault((first.mpi or "", first.op), []).append(_choice(group))
+    whole = (
+        [choice for choice in choices if choice is not None]
+        for choices in by_collective.values()
+        if None not in choices
+    )
+    return tuple(
+        choice for choices in whole if any(choice.is_faster for choice in choices) for choice in choices
+    )
 
 
 def _collective(row: Row) -> str:
     return row.op.removeprefix(_PREFIX)
 
 
-def _library(row: Row) -> Library:
+def _library(row: Row) -> ForcedBy:
     return LIBRARIES[family_of(row.mpi or "")]
 
 
@@ -144,11 +150,11 @@ def _choice(group: Sequence[Row]) -> Choice | None:
     if usual is None:
         return None
     able = [row for row in group if _is_as_with_file(row)]
-    known = [one for row in able if (one := _against(row, usual)) is not None]
-    faster = [one for one in known if one.high < -LEAST]
-    own = [one for one in known if not _algorithm(one.row)]
-    alike = [one for one in (*own, *known) if one.low <= LEAST]
-    best = min(faster, key=lambda one: one.ratio) if faster else alike[0] if alike else None
+    known = [case for row in able if (case := _against(row, usual)) is not None]
+    faster = [case for case in known if case.high < -LEAST]
+    unforced = [case for case in known if not _algorithm(case.row)]
+    alike = [case for case in (*unforced, *known) if case.low <= LEAST]
+    best = min(faster, key=lambda case: case.ratio) if faster else alike[0] if alike else None
     if best is None:
         return None
     return Choice(
@@ -167,7 +173,8 @@ def _choice(group: Sequence[Row]) -> Choice | None:
 def _against(row: Row, usual: Row) -> _Against | None:
     """None where launches that have both are too few for an interval."""
     mine, theirs = (
-        {one.launch: one.median or 0.0 for one in of.launches if has_time(one)} for of in (row, usual)
+        {launch.launch: launch.median or 0.0 for launch in of.launches if has_time(launch)}
+        for of in (row, usual)
     )
     shared = sorted(mine.keys() & theirs.keys())
     if len(shared) < _LEAST_LAUNCHES:

@@ -50,9 +50,9 @@ _FANOUT = 4  # of a chain, as where the algorithm is forced (coll_tuned_init_cha
 _OWN = "0"  # in place of an algorithm: Open MPI's fixed decision
 
 
-def _openmpi(ranges: Ranges, path: Path, own: Mapping[str, Any]) -> TuningFile:
+def _openmpi(ranges: Ranges, path: Path, own_table: Mapping[str, Any]) -> TuningFile:
     """Write a file of dynamic rules: for each collective and number of ranks, sizes from which one holds."""
-    del own
+    del own_table
     lines = [f"{len(ranges)} # collectives"]
     for collective, by_ranks in ranges.items():
         if collective not in _COLLECTIVES:
@@ -81,9 +81,9 @@ def _teams(by_ranks: Mapping[int, tuple[SizeRange, ...]]) -> Iterator[tuple[int,
 def _rules(collective: str, ranks: int, sizes: tuple[SizeRange, ...]) -> Iterator[str]:
     blocks = ranks if collective in _OF_ALL else 1
     begins = {0: _OWN}
-    for one in sizes:
-        begins[one.low * blocks] = _number(collective, one.algorithm)
-        begins[one.high * blocks + 1] = _OWN
+    for span in sizes:
+        begins[span.low * blocks] = _number(collective, span.algorithm)
+        begins[span.high * blocks + 1] = _OWN
     for begin, algorithm in begins.items():
         yield f"{begin} {algorithm} {_FANOUT if algorithm != _OWN else 0} 0"
 
@@ -110,9 +110,9 @@ _FEW = "count<pow2"  # in which case the library's own choice holds
 _POWERS_ONLY = ("scatter_recursive_doubling_allgather",)
 
 
-def _mpich(ranges: Ranges, path: Path, own: Mapping[str, Any]) -> TuningFile:
+def _mpich(ranges: Ranges, path: Path, own_table: Mapping[str, Any]) -> TuningFile:
     """Write MPICH's own table with the chosen algorithms in front; a file takes the place of all of it."""
-    table = dict(own)
+    table = dict(own_table)
     for collective, by_ranks in ranges.items():
         key = f"collective={collective}"
         if "comm_type=intra" not in table.get(key, {}):
@@ -133,12 +133,12 @@ def _mpich(ranges: Ranges, path: Path, own: Mapping[str, Any]) -> TuningFile:
 
 
 def _by_size(collective: str, ranks: int, sizes: tuple[SizeRange, ...], usual: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {f"avg_msg_size<{sizes[0].low}": usual} if sizes[0].low > 0 else {}
-    for one in sizes:
-        is_own = not one.algorithm or (one.algorithm in _POWERS_ONLY and ranks & (ranks - 1))
-        name = f"algorithm=MPIR_{collective.capitalize()}_intra_{one.algorithm}"
-        found[f"avg_msg_size<={one.high}"] = usual if is_own else {name: {}}
-    return {**found, "avg_msg_size=any": usual}
+    by_size: dict[str, Any] = {f"avg_msg_size<{sizes[0].low}": usual} if sizes[0].low > 0 else {}
+    for span in sizes:
+        is_own = not span.algorithm or (span.algorithm in _POWERS_ONLY and ranks & (ranks - 1))
+        name = f"algorithm=MPIR_{collective.capitalize()}_intra_{span.algorithm}"
+        by_size[f"avg_msg_size<={span.high}"] = usual if is_own else {name: {}}
+    return {**by_size, "avg_msg_size=any": usual}
 
 
 def _needed(collective: str, chosen: dict[str, Any], usual: Any) -> dict[str, Any]:
@@ -152,15 +152,15 @@ def _needed(collective: str, chosen: dict[str, Any], usual: Any) -> dict[str, An
     return chosen
 
 
-def _intel(ranges: Ranges, path: Path, own: Mapping[str, Any]) -> TuningFile:
+def _intel(ranges: Ranges, path: Path, own_table: Mapping[str, Any]) -> TuningFile:
     """Write variables: algorithms, each with sizes and numbers of ranks. Intel MPI reads them by itself."""
-    del path, own
+    del path, own_table
     parts = {
         f"I_MPI_ADJUST_{collective.upper()}": ";".join(
-            f"{one.algorithm}:{one.low}-{one.high}@{ranks}-{ranks}"
+            f"{span.algorithm}:{span.low}-{span.high}@{ranks}-{ranks}"
             for ranks, sizes in by_ranks.items()
-            for one in sizes
-            if one.algorithm
+            for span in sizes
+            if span.algorithm
         )
         for collective, by_ranks in ranges.items()
     }

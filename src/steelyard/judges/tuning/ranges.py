@@ -27,24 +27,28 @@ def ranges_of(choices: Sequence[Choice]) -> Ranges:
     Between two measured sizes of unlike choices the border is their geometric mean, where a factor is as
     large to either side. Nothing is said of sizes below the smallest and above the largest.
     """
-    found: Ranges = {}
-    for collective in dict.fromkeys(one.collective for one in choices):
-        own = [one for one in choices if one.collective == collective]
-        found[collective] = {
-            ranks: _joined(sorted((one for one in own if one.ranks == ranks), key=lambda one: one.bytes))
-            for ranks in sorted({one.ranks for one in own})
+    ranges_by: Ranges = {}
+    for collective in dict.fromkeys(choice.collective for choice in choices):
+        of_this = [choice for choice in choices if choice.collective == collective]
+        ranges_by[collective] = {
+            ranks: _joined(
+                sorted(
+                    (choice for choice in of_this if choice.ranks == ranks), key=lambda choice: choice.bytes
+                )
+            )
+            for ranks in sorted({choice.ranks for choice in of_this})
         }
-    return found
+    return ranges_by
 
 
 def _joined(sizes: Sequence[Choice]) -> tuple[SizeRange, ...]:
     ranges = [SizeRange(sizes[0].bytes, sizes[0].bytes, sizes[0].algorithm)]
-    for one in sizes[1:]:
+    for choice in sizes[1:]:
         last = ranges[-1]
-        if one.algorithm == last.algorithm:
-            ranges[-1] = SizeRange(last.low, one.bytes, last.algorithm)
+        if choice.algorithm == last.algorithm:
+            ranges[-1] = SizeRange(last.low, choice.bytes, last.algorithm)
         else:
-            border = math.isqrt(max(last.high, 1) * one.bytes)
+            border = math.isqrt(max(last.high, 1) * choice.bytes)
             ranges[-1] = SizeRange(last.low, border, last.algorithm)
-            ranges.append(SizeRange(border + 1, one.bytes, one.algorithm))
+            ranges.append(SizeRange(border + 1, choice.bytes, choice.algorithm))
     return tuple(ranges)

@@ -64,13 +64,16 @@ class Tuned(Struct, frozen=True):
 
 def tuned(mpis: Sequence[TunedMpi]) -> Tuned:
     """Make one verdict of those on MPIs."""
-    return Tuned(TUNED.gravest(one.verdict for one in mpis), tuple(mpis))
+    return Tuned(TUNED.gravest(mpi.verdict for mpi in mpis), tuple(mpis))
 
 
 def cases_of(choices: Sequence[Choice], verdicts: Verdicts) -> tuple[TunedCase, ...]:
     """Join what a file says with what came of it, in the order of the choices."""
-    said = {(one.op, one.bytes, one.ranks): one for one in verdicts.points}
-    return tuple(_case(one, said.get((f"mpi.{one.collective}", one.bytes, one.ranks))) for one in choices)
+    said = {(point.op, point.bytes, point.ranks): point for point in verdicts.points}
+    return tuple(
+        _case(choice, said.get((f"mpi.{choice.collective}", choice.bytes, choice.ranks)))
+        for choice in choices
+    )
 
 
 def _case(choice: Choice, said: CaseVerdict | None) -> TunedCase:
@@ -90,7 +93,7 @@ def _case(choice: Choice, said: CaseVerdict | None) -> TunedCase:
 def judge_cases(cases: Sequence[TunedCase]) -> tuple[str, str]:
     """Say whether a file is recommended, and why: it is if it is faster somewhere, and slower nowhere."""
     faster, slower, open_ = (
-        sum(one.verdict == verdict for one in cases) for verdict in (FASTER, SLOWER, CANNOT_TELL)
+        sum(case.verdict == verdict for case in cases) for verdict in (FASTER, SLOWER, CANNOT_TELL)
     )
     same = len(cases) - faster - slower - open_
     parts = [
@@ -117,18 +120,18 @@ def nothing_to_gain(mpi: str) -> TunedMpi:
     )
 
 
-def tuned_tables(found: Tuned) -> Iterator[Table]:
+def tuned_tables(result: Tuned) -> Iterator[Table]:
     """Make a table for each MPI that has a file."""
     columns = (
         *(words("collective"), number("ranks"), number("bytes"), words("algorithm"), number("in sweep")),
         *(number("ratio", strong=True), number("from"), number("to"), remark()),
     )
-    for one in found.mpis:
-        if one.cases:
-            of_each = f"{counted(one.launches, 'launch')} of each, alternately"
+    for mpi in result.mpis:
+        if mpi.cases:
+            of_each = f"{counted(mpi.launches, 'launch')} of each, alternately"
             explained = f"time with the file over that without, {of_each}"
-            lines = tuple(Line(_cells(case), _TONES.get(case.verdict, PLAIN)) for case in one.cases)
-            yield Table(f"tuning of {one.mpi}", explained, columns, lines, grouped=2)
+            lines = tuple(Line(_cells(case), _TONES.get(case.verdict, PLAIN)) for case in mpi.cases)
+            yield Table(f"tuning of {mpi.mpi}", explained, columns, lines, grouped=2)
 
 
 def _cells(case: TunedCase) -> tuple[str, ...]:
@@ -138,15 +141,15 @@ def _cells(case: TunedCase) -> tuple[str, ...]:
     )
 
 
-def tuned_sentences(found: Tuned) -> Iterator[str]:
+def tuned_sentences(result: Tuned) -> Iterator[str]:
     """Say of each MPI whether its file is recommended, and how it is used."""
-    for one in found.mpis:
-        yield f"{one.mpi}: {one.verdict}: {one.why}."
-        if one.script:
-            yield f"To use it in a shell: . {one.script}"
+    for mpi in result.mpis:
+        yield f"{mpi.mpi}: {mpi.verdict}: {mpi.why}."
+        if mpi.script:
+            yield f"To use it in a shell: . {mpi.script}"
 
 
-def judged_mpis(found: Tuned) -> Iterator[Judged]:
+def judged_mpis(result: Tuned) -> Iterator[Judged]:
     """List the verdicts on MPIs."""
-    for one in found.mpis:
-        yield Judged("tuning", one.mpi, one.verdict, one.why)
+    for mpi in result.mpis:
+        yield Judged("tuning", mpi.mpi, mpi.verdict, mpi.why)

@@ -157,7 +157,8 @@ def test_open_mpi_is_given_rules_that_leave_the_rest_to_itself() -> None:
 
 
 def test_mpich_is_given_its_own_table_with_the_choices_in_front() -> None:
-    usual, between = {"algorithm=MPIR_Bcast_intra_smp": {}}, {"algorithm=MPIR_Bcast_inter_x": {}}
+    usual: dict[str, Any] = {"algorithm=MPIR_Bcast_intra_smp": {}}
+    between: dict[str, Any] = {"algorithm=MPIR_Bcast_inter_x": {}}
     own = {
         "collective=bcast": {"comm_type=intra": usual, "comm_type=inter": between},
         "collective=allreduce": {"comm_type=intra": usual},

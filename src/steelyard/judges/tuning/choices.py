@@ -180,5 +180,5 @@ def _against(row: Row, usual: Row) -> _Against | None:
     if len(shared) < _LEAST_LAUNCHES:
         return None
     span = difference_interval([math.log(mine[launch] / theirs[launch]) for launch in shared])
-    times = (middle([of[launch] for launch in shared]) for of in (theirs, mine))
-    return _Against(row, *times, span.value, span.low, span.high)
+    usual_time, time = (middle([of[launch] for launch in shared]) for of in (theirs, mine))
+    return _Against(row, usual_time, time, span.value, span.low, span.high)

@@ -12,6 +12,7 @@ from make_records import FakePoint, steady, write_folder
 from steelyard.results.combined import Combined, combine
 from steelyard.results.facets import Footprint, JobStart, Memory
 from steelyard.results.load import PointLaunch, load
+from steelyard.stats.autocorrelation import Likeness
 
 _LAUNCHES = 5
 _AMOUNTS = [10.0, 14.0, 9.0, 12.0, 16.0]  # of each launch
@@ -72,7 +73,8 @@ def test_more_certain_intervals_are_wider(ends: _Ends, tmp_path: Path) -> None:
 @pytest.mark.parametrize("ends", [_init, _grown, _held])
 def test_launches_that_are_alike_widen_intervals(ends: _Ends, tmp_path: Path) -> None:
     launches = _launches(tmp_path / "x")
-    (low, high), (lower, higher) = (ends(combine(launches, 0.95, alike=alike)) for alike in (0.0, 0.6))
+    known = (Likeness(0.0), Likeness(0.6))
+    (low, high), (lower, higher) = (ends(combine(launches, 0.95, alike=alike)) for alike in known)
     assert (lower or 0.0) < (low or 0.0) < (high or 0.0) < (higher or 0.0)
 
 

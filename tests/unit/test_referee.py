@@ -15,7 +15,7 @@ from loaded import load_benchmark
 from planted import BEGAN_NS, HOUR_NS, measured, planted
 from steelyard.judges.compare.answer import FASTER, SLOWER
 from steelyard.results.facets import Samples, Together
-from steelyard.results.row import INDEPENDENT, Row
+from steelyard.results.row import INDEPENDENT, STAY, Row
 from steelyard.results.rows import rows_of
 from steelyard.results.sittings import sittings_of
 from steelyard.rows.figure_groups import Shown
@@ -151,6 +151,18 @@ def test_an_interval_says_what_it_assumes_of_few_launches(
     assert {row.ci_if for row in rows} == {assumed}
     noted = row_table(RowTable("x", [Shown(*both, "x") for both in zip(rows, points, strict=True)])).notes
     assert (IF_INDEPENDENT in noted) == (assumed is not None)
+
+
+def test_launches_that_stay_in_modes_have_no_interval_and_say_why() -> None:
+    """Forty test cases of five launches; a third become slow at some launch, a third fast, a third stay."""
+    rng = np.random.default_rng(6)
+    order, begins, way = np.arange(5), rng.integers(1, 5, 40)[:, None], np.arange(40)[:, None] % 3
+    is_slow = ((way == 0) & (order >= begins)) | ((way == 1) & (order < begins))
+    medians = 1000.0 * np.exp(0.01 * rng.standard_normal((40, 5))) * (1 + is_slow)
+    samples = [[one * np.array([0.99, 1.0, 1.01]) for one in own] for own in medians]
+    rows = rows_of(measured([planted(one, point=k, size=8 << k) for k, one in enumerate(samples)]))
+    assert {(row.time_low, row.time_high, row.ci_none) for row in rows} == {(None, None, STAY)}
+    assert all(f"no ±: {STAY}" in [one.text for one in remarks(row)] for row in rows)
 
 
 def test_launches_of_a_folder_are_alike_if_its_test_cases_together_show_it() -> None:

@@ -21,6 +21,7 @@ from steelyard.results.combined import Combined
 from steelyard.results.facets import Fairness, ThreadTimes
 from steelyard.results.row import Row
 from steelyard.rows.columns import columns_of
+from steelyard.stats.autocorrelation import NOT_ALIKE
 
 LAUNCHES, CALLS, SIZE = 8, 64, 8
 
@@ -134,7 +135,7 @@ def _launched(*done: Sequence[int], threads: int = 3) -> Combined:
 
     class Together:
         launches = tuple(Launch(times) for times in done)
-        level, groups, alike, span = 0.95, dict[str, tuple[int, ...]](), 0.0, Combined.span
+        level, groups, alike, span = 0.95, dict[str, tuple[int, ...]](), NOT_ALIKE, Combined.span
 
     return Together()  # type: ignore[return-value]
 
@@ -168,7 +169,7 @@ def _noted(*launches: Sequence[Sequence[int]], parts: int = 1) -> Combined:
             )  # fmt: skip
 
     class Together:
-        level, groups, alike, span = 0.95, dict[str, tuple[int, ...]](), 0.0, Combined.span
+        level, groups, alike, span = 0.95, dict[str, tuple[int, ...]](), NOT_ALIKE, Combined.span
 
         def __init__(self) -> None:
             self.launches = tuple(Launch(took) for took in launches)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from steelyard.results.load import PointLaunch, PointLaunches
 from steelyard.results.sittings import groups_of
@@ -22,7 +23,7 @@ from steelyard.stats import (
     with_tick,
 )
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.autocorrelation import Likeness, common_likeness
+from steelyard.stats.autocorrelation import NOT_ALIKE, Likeness, common_likeness
 from steelyard.stats.fast_stats import middle as plain_median
 from steelyard.stats.interval import Blocks, Estimate
 
@@ -51,7 +52,7 @@ class Combined(Struct, frozen=True):
     probability: float | None = None
     tails: tuple[Blocks, ...] = ()
     groups: Mapping[str, tuple[int, ...]] = {}
-    alike: float = 0.0
+    alike: Likeness = NOT_ALIKE
 
     def over(self, inner: Sequence[Estimate]) -> Estimate:
         """Estimate over launches from each launch's own estimate, of whatever quantile."""
@@ -73,19 +74,19 @@ class Combined(Struct, frozen=True):
         if len(values) == 1:
             return Interval(float(values[0]))
         groups = self.groups.values() if len(values) == len(self.launches) else ()
-        over = launch_interval(values, self.level, logs=logs, groups=groups, alike=self.alike)
+        over = _seen(values, self.level, groups, self.alike, logs=logs)
         return Interval(over.value, finite(max(over.low, least)), finite(min(over.high, most)))
 
     def difference(self, values: Sequence[float]) -> Interval:
         """Compute the centre of a difference of each launch with its interval; one has none."""
         if len(values) == 1:
             return Interval(float(values[0]))
-        over = difference_interval(values, self.level, alike=self.alike)
+        over = difference_interval(values, self.level, alike=self.alike.rho)
         return Interval(over.value, over.low, over.high)
 
 
 def combine(
-    launches: Sequence[PointLaunch], level: float, disturbed: bool = False, alike: float = 0.0
+    launches: Sequence[PointLaunch], level: float, disturbed: bool = False, alike: Likeness = NOT_ALIKE
 ) -> Combined:
     """Combine successful launches, at least one; `level` is the probability asked of intervals, `alike` what
     `launches_alike` says of the folder.
@@ -119,7 +120,7 @@ def combine(
         tick=tick,
         blocks=blocks,
         modes=modes,
-        values=tuple(mode_interval(mode, level, groups.values(), alike) for mode in modes)
+        values=tuple(mode_interval(mode, level, groups.values(), alike.rho) for mode in modes)
         if len(modes) > 1
         else (estimate,),
         typical=typical_mode(modes, level),
@@ -132,12 +133,25 @@ def combine(
 
 
 def over_launches(
-    inner: Sequence[Estimate], level: float, groups: Iterable[Sequence[int]] = (), alike: float = 0.0
+    inner: Sequence[Estimate], level: float, groups: Iterable[Sequence[int]] = (), alike: Likeness = NOT_ALIKE
 ) -> Estimate:
     """Estimate over launches from each launch's own estimate; a single launch keeps its own."""
     if len(inner) == 1:
         return inner[0]
-    return launch_interval([one.value for one in inner], level, groups=groups, alike=alike)
+    return _seen([one.value for one in inner], level, groups, alike)
+
+
+def _seen(
+    values: Sequence[float],
+    level: float,
+    groups: Iterable[Sequence[int]],
+    alike: Likeness,
+    *,
+    logs: bool = True,
+) -> Estimate:
+    """Compute the interval over launches, infinite where they may all be in one of several modes."""
+    over = launch_interval(values, level, logs=logs, groups=groups, alike=alike.rho)
+    return replace(over, low=-math.inf, high=math.inf, kind="none") if alike.hides(len(values)) else over
 
 
 def launches_alike(points: Iterable[PointLaunches]) -> Likeness:

@@ -13,6 +13,7 @@ from steelyard.records.kinds import BLOCKING, CALL
 from steelyard.records.parts import StuckRank
 
 NOT_YET = "not measured yet"  # why a row has the status skipped
+STAY = "launches stay in modes"  # why so few of them have no interval
 INDEPENDENT = "independent"  # what an interval of few launches assumes them to be
 
 
@@ -90,10 +91,11 @@ class Row(Struct, frozen=True, kw_only=True):
     hypothesis that launches are in random order, against similar neighbours; `widened` is the factor by which
     the interval is wider because of it. `alike` is how alike neighbours are at least, by all test cases of
     the folder; `ci_if` is `independent` where the interval assumes that launches are hardly alike, because
-    they are too few to show it. `thread_level` is the level that the plan asks of MPI. `flags` holds
-    all that apply, `flag` the gravest. `method_params` and `rule_params` are those that the plan sets;
-    `asked` names those of `params` that it sets, and `method` and `rule` if it does. `headline` is the
-    subject of a table: `time`, `bandwidth`, `operations`, `messages` or `names` (per second).
+    they are too few to show it. `ci_none` says why several launches have none. `thread_level` is the level
+    that the plan asks of MPI. `flags` holds all that apply, `flag` the gravest. `method_params` and
+    `rule_params` are those that the plan sets; `asked` names those of `params` that it sets, and `method` and
+    `rule` if it does. `headline` is the subject of a table: `time`, `bandwidth`, `operations`, `messages` or
+    `names` (per second).
 
     For a synchronised method `median` is from the first start to the last stop; for bounds, the upper bound.
     `transport` is `tcp` if the environment leaves an MPI no other, or what carried the messages of an op over
@@ -154,6 +156,7 @@ class Row(Struct, frozen=True, kw_only=True):
     alike_p: float | None = None
     alike: float = 0.0
     ci_if: str | None = None
+    ci_none: str | None = None
     flag: str | None = None
     flags: tuple[str, ...] = ()
     verified: bool | None = None

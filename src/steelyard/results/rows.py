@@ -25,7 +25,7 @@ from steelyard.results.overhead import with_overheads
 from steelyard.results.phases import communication_share
 from steelyard.results.precision import with_precision
 from steelyard.results.roofs import with_roofs
-from steelyard.results.row import INDEPENDENT, NOT_YET, Row, RowLaunch
+from steelyard.results.row import INDEPENDENT, NOT_YET, STAY, Row, RowLaunch
 from steelyard.results.states import Interference, interference_in, is_disturbed
 from steelyard.results.transport import transport_of
 from steelyard.stats import drift_of
@@ -135,13 +135,14 @@ def _row(
     }
     if not good:
         return Row(**common, launches=tuple(_launch(cell, None, 0.0) for cell in cells))
-    one = combine(good, level, disturbed, alike.rho)
+    one = combine(good, level, disturbed, alike)
     drift = [drift_of(blocks.medians, level) for blocks in one.blocks]
     return Row(
         **common,
         **_numbers(one, drift),
         alike=alike.rho,
         ci_if=_assumed(len(good), alike),
+        ci_none=STAY if len(good) > 1 and alike.hides(len(good)) else None,
         launches=_launches(cells, one, drift),
     )
 

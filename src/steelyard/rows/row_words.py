@@ -108,6 +108,8 @@ def _remarks(row: Row, launches: int) -> Iterator[Remark]:
     yield from _mode_words(row)
     if row.alike_p is not None and row.alike_p <= ALIKE:
         yield Remark("alike", "neighbouring launches alike")
+    if row.ci_none:
+        yield Remark("none", f"no ±: {row.ci_none}")
     yield from _group_words(row)
     if "DRIFT" in row.flags:
         yield Remark("drift", "drifts")

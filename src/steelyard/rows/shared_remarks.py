@@ -103,6 +103,14 @@ def _reached(rows: Sequence[Row], where: str) -> str:
     return f"± is {percent_words(rows[0].get(Precise).precision or 0)} or less, as asked, in {where}"
 
 
+def _stay(rows: Sequence[Row], where: str) -> str:
+    counts = _span([row.launch_count for row in rows], str)
+    return (
+        f"no ± in {where}: launches stay in modes, and {counts} may all be in one; more of them show the "
+        "others, best at other hours (--spread 2h)"
+    )
+
+
 def _carried(rows: Sequence[Row], where: str) -> str:
     return f"messages went by {' or '.join(dict.fromkeys(row.transport or '' for row in rows))} in {where}"
 
@@ -134,6 +142,7 @@ _SHARED: dict[str, Callable[[Sequence[Row], str], str]] = {
     "slow": _slow,
     "fewer": _fewer,
     "few": _few,
+    "none": _stay,
     "differ": _differ,
     "ending": _unclosed,
     "sittings": _sittings,

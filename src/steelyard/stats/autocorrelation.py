@@ -13,7 +13,6 @@ from collections.abc import Iterable
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 from numpy.typing import ArrayLike
 
 from steelyard.stats.arrays import FloatArray
@@ -26,7 +25,11 @@ FEW_RHO = 0.4  # of launches too few to show it: the largest of three real serie
 MOST_RHO = 0.8  # of launches: at that likeness they count for a ninth, and no number of them helps
 _MOST_TOGETHER = 0.9  # ... where many test cases show it, which seldom see it too great
 _LEAST_TOGETHER = 3  # launches, of which several test cases show something; two have no order
-ENOUGH_SERIES = 12  # independent test cases, which tell launches that are alike by 0.8 from independent ones
+ENOUGH_SERIES = 12  # independent test cases, which tell launches alike by 0.8 from independent ones
+_STAYING = 0.3  # rho from which launches with modes stay in them
+_LEAST_STAYING = 2.5  # independent launches that these must be worth, lest all are in one
+_FAR, _DEVIATIONS = 1.1, 4.0  # of modes, as `modes.MODE_GAP` and `modes.MODE_NOISE`
+_LEAST_MODED, _SHARE_MODED = 2, 0.05  # series with modes, and their share, from which a folder has them
 _RHOS = np.linspace(0.0, 0.95, 20)
 _MOST_EXACT = 32  # values, beyond which the formulas for many are as good
 _NODES, _REACH = 200, 20.0  # of an integral over t from e^-20 to e^20, by Gauss and Legendre in log t
@@ -62,35 +65,46 @@ def likeness(values: ArrayLike) -> float:
 class Likeness(Struct, frozen=True):
     """How alike launches that follow each other are at least, by all test cases of a folder together.
 
-    `rho` is that of an AR(1), 0 to `MOST_RHO`; `series` is how many independent test cases show it.
+    `rho` is that of an AR(1), 0 to 0.9; `series` is how many independent test cases show it. `stays`: they
+    are alike because they stay in modes, of which several in a row may see one alone.
     """
 
     rho: float = 0.0
     series: float = 0.0
+    stays: bool = False
 
     def is_shown(self, launches: int) -> bool:
         """Do the test cases show how alike so few launches are?"""
         return launches >= _LEAST_TOGETHER and self.series >= ENOUGH_SERIES
 
+    def hides(self, launches: int) -> bool:
+        """May so few launches all be in one mode? Then no scatter of theirs says how far the others are."""
+        return self.stays and launches * (1 - self.rho) / (1 + self.rho) < _LEAST_STAYING
+
+
+NOT_ALIKE = Likeness()
+
 
 def common_likeness(series: Iterable[ArrayLike]) -> Likeness:
     """Estimate how alike all of several series in time are at least, such as the test cases of a folder.
 
-    The mean lag-1 autocorrelation r of P series, of their ranks or of their logarithms, whichever is the
-    greater: modes show in values. What a rho makes of it in n values is computed (`_expected`). Series that
-    have something in common say less: they are worth m = P / (1 + (P - 1) c), c being their mean squared
-    correlation beyond chance. r less its deviation over m is believed, so that a test case alone says little;
-    below `LEAST_IN_TIME` values nothing is, unless m is `ENOUGH_SERIES`.
+    The mean lag-1 autocorrelation r of P series, of their ranks, of their logarithms, or of these with each
+    series weighed by its variance, whichever shows most: modes show in the last, for many series may stay in
+    one. What a rho makes of it in n values is computed (`_expected`). Series that have something in common
+    say less: they are worth m = P / (1 + (P - 1) c), c being their mean squared correlation beyond chance. r
+    less its deviation over m is believed, so that a test case alone says little; below `LEAST_IN_TIME` values
+    nothing is, unless m is `ENOUGH_SERIES`.
     """
     table = _longest(series)
     if table is None:
-        return Likeness()
+        return NOT_ALIKE
     ranks = np.stack([ranks_of(column) for column in table.T], axis=1)
     logs = np.log(table) if float(table.min()) > 0.0 else table
-    found = [_shown(one) for one in (ranks, logs)]
-    alike = Likeness(min(max(one.rho for one in found), _MOST_TOGETHER), found[0].series)
+    found = [_shown(ranks), _shown(logs), _shown(logs, weighed=True)]
+    rho = min(max(one.rho for one in found), _MOST_TOGETHER)
+    alike = Likeness(rho, found[0].series, rho >= _STAYING and _has_modes(logs))
     is_known = table.shape[0] >= LEAST_IN_TIME or alike.is_shown(table.shape[0])
-    return alike if is_known else replace(alike, rho=0.0)
+    return alike if is_known else Likeness(series=alike.series)
 
 
 def _longest(series: Iterable[ArrayLike]) -> FloatArray | None:
@@ -106,44 +120,70 @@ def _longest(series: Iterable[ArrayLike]) -> FloatArray | None:
     return table if table.size else None
 
 
-def _shown(table: FloatArray) -> Likeness:
-    """Estimate what the columns of a table, (n, P), show together."""
+def _has_modes(logs: FloatArray) -> bool:
+    """Have several columns of a table, (n, P), two modes?
+
+    Each is cut at its widest gap, which must be wide for the scatter that is left in the parts of all.
+    """
+    n, columns = logs.shape
+    ordered = np.sort(logs, axis=0)
+    gaps = np.diff(ordered, axis=0)
+    cut = gaps.argmax(axis=0)
+    slow = np.arange(n)[:, None] > cut
+    left = 0.0
+    for part in (slow, ~slow):
+        means = np.where(part, ordered, 0.0).sum(axis=0) / part.sum(axis=0)
+        left += float((np.where(part, ordered - means, 0.0) ** 2).sum())
+    inside = math.sqrt(left / ((n - 2) * columns))
+    count = np.count_nonzero(gaps.max(axis=0) > max(math.log(_FAR), _DEVIATIONS * inside))
+    return bool(count >= max(_LEAST_MODED, _SHARE_MODED * columns))
+
+
+def _shown(table: FloatArray, *, weighed: bool = False) -> Likeness:
+    """Estimate what the columns of a table, (n, P), show together; `weighed`: each by its variance."""
     n, columns = table.shape
     away = table - table.mean(axis=0)
-    away /= np.sqrt((away**2).sum(axis=0))
-    lags, squares = _expected(n)
-    r = float((away[:-1] * away[1:]).sum()) / columns
+    weights = (away**2).sum(axis=0)
+    away /= np.sqrt(weights)
+    weights = weights / weights.sum() if weighed else np.full(columns, 1 / columns)
+    lags, squares, lags_of_sums = _expected(n)
+    lags = lags_of_sums if weighed else lags
+    r = float((away[:-1] * away[1:]).sum(axis=0) @ weights)
     by_chance = float(np.interp(np.interp(r, lags, _RHOS), _RHOS, squares))
     between = (float(((away @ away.T) ** 2).sum()) - columns) / max(columns * (columns - 1), 1)
     shared = min(max((between - by_chance) / (1 - by_chance), 0.0), 1.0)
-    series = columns / (1 + (columns - 1) * shared)
+    count = 1 / float(weights @ weights)
+    series = count / (1 + (count - 1) * shared)
     error = (n - 2) / (n * math.sqrt(n - 1))  # of r, in random order (Moran, Biometrika 35, 1948)
     return Likeness(float(np.interp(r - error / series, lags, _RHOS)), series)
 
 
 @functools.lru_cache
-def _expected(n: int) -> tuple[FloatArray, FloatArray]:
-    """Compute what n values of AR(1) have in the mean for each of `_RHOS`: the lag-1 autocorrelation, and the
-    squared correlation with another such series; shape (rhos,) both.
+def _expected(n: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Compute what n values of AR(1) have in the mean for each of `_RHOS`, shape (rhos,) all.
+
+    It is the lag-1 autocorrelation, the squared correlation with another such series, and the mean of
+    products of neighbours over that of squares.
 
     Along the principal axes of values less their mean, with variances l, the k-th square over the sum of all
     is on average the integral over t > 0 of l_k / (1 + 2 t l_k) prod_j (1 + 2 t l_j)^(-1/2) (Magnus, Annales
     d'Economie et de Statistique 4, 1986). Beyond `_MOST_EXACT` values by Kendall's and Bartlett's formulas.
     """
     if n > _MOST_EXACT:
-        return _RHOS * (1 - 4 / n) - 1 / n, (1 + _RHOS**2) / (1 - _RHOS**2) / n
+        lags = _RHOS * (1 - 4 / n) - 1 / n
+        return lags, (1 + _RHOS**2) / (1 - _RHOS**2) / n, lags
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     t = np.exp(_REACH * nodes)
     shift, centring = np.eye(n, k=1), np.eye(n) - 1 / n
-    lags, squares = np.empty_like(_RHOS), np.empty_like(_RHOS)
+    lags, squares, sums = (np.empty_like(_RHOS) for _ in range(3))
     for k, rho in enumerate(_RHOS):
         found, axes = np.linalg.eigh(centring @ covariance_of(n, float(rho)) @ centring)
         own, axes = found[1:] / found[1:].sum(), axes[:, 1:]
         falls = 1 / (1 + 2 * np.outer(t, own))
         mean_squares = own * ((np.sqrt(falls.prod(axis=1)) * t * weights * _REACH) @ falls)
-        lags[k] = mean_squares @ np.einsum("ik,ij,jk->k", axes, shift, axes)
-        squares[k] = mean_squares @ mean_squares
-    return lags, squares
+        products = np.einsum("ik,ij,jk->k", axes, shift, axes)
+        lags[k], squares[k], sums[k] = mean_squares @ products, mean_squares @ mean_squares, own @ products
+    return lags, squares, sums
 
 
 def covariance_of(n: int, rho: float) -> FloatArray:

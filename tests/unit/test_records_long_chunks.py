@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import msgspec
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from record_lines import LINES, text_of
+from steelyard.records import read
 from steelyard.records.read import decode_record, read_records
 from steelyard.records.schema import Obs
 from steelyard.records.stamps import decode_chunk
@@ -72,3 +74,26 @@ def test_long_chunks_that_are_damaged_are_refused(right: bytes, wrong: bytes) ->
     assert decode_chunk(line.replace(right, wrong, 1)) is None
     with pytest.raises(msgspec.DecodeError):
         decode_record(line.replace(right, wrong, 1))
+
+
+def test_no_copies_are_made_of_a_long_chunk() -> None:
+    """A line may have 100 MB. Its rows are looked at one after the other, and joined once."""
+    line = _long_line(4_123_456_789, 997, count=25_000)
+    tracemalloc.start()
+    try:
+        obs = decode_chunk(line)
+        assert obs is not None
+        assert tracemalloc.get_traced_memory()[1] < 3 * len(line)
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"]}\n"])
+def test_a_line_longer_than_any_ends_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: bytes
+) -> None:
+    monkeypatch.setattr(read, "_LONGEST_LINE", 1 << 21)
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(text_of(LINES[:3]).encode() + b'{"record":"obs","zz":[' + b"1," * (1 << 21) + end)
+    reading = read_records(path)
+    assert (len(reading.records), reading.cut_line) == (3, True)  # what is behind it is not looked at

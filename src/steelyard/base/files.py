@@ -159,11 +159,11 @@ def _opened(path: Path, flags: int) -> int:
         raise
     except ValueError:
         raise InputError(f"{visible(str(path))} is no name that a file can have; give another one") from None
-    found = os.fstat(descriptor)
-    if not stat.S_ISREG(found.st_mode):
+    opened = os.fstat(descriptor)
+    if not stat.S_ISREG(opened.st_mode):
         os.close(descriptor)
         raise InputError(f"{path} is not a regular file; move it away, or give another one")
-    if flags & os.O_APPEND and found.st_nlink > 1:  # where the kernel lets a stranger link to our files
+    if flags & os.O_APPEND and opened.st_nlink > 1:  # where the kernel lets a stranger link to our files
         os.close(descriptor)
         raise InputError(f"{path} has another name, too, and nothing is written through it; remove it")
     return descriptor
@@ -188,7 +188,7 @@ def read_field(path: Path, key: str) -> str:
     """Read the value of the first line `key: value` or `key=value`, "" if there is none."""
     for line in read_text(path).splitlines():
         for separator in (":", "="):
-            name, found, value = line.partition(separator)
-            if found and name.strip() == key:
+            name, sign, value = line.partition(separator)
+            if sign and name.strip() == key:
                 return value.strip().strip('"')
     return ""

@@ -165,10 +165,10 @@ def clear_after_kill(folder: Path, mark: str, grace: float = 0.0) -> tuple[str, 
 def _check_in_place(path: Path, ours: os.stat_result) -> None:
     """Raise MeasurementError if the folder is no longer where it was: whatever failed, it failed by that."""
     try:
-        found = path.stat()
+        there = path.stat()
     except OSError:
-        found = None
-    if found is None or (found.st_dev, found.st_ino) != (ours.st_dev, ours.st_ino):
+        there = None
+    if there is None or (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino):
         raise MeasurementError(
             f"'{path.parent}' was moved or removed while it was measured; what was finished is where it is "
             "now; move it back, and go on: "

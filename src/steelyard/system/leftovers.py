@@ -102,8 +102,8 @@ class Leftovers:
         """See what processes of the launch use."""
         paths = _used_by(pids) | {path for pid in self._launchers for path in _sessions_of(pid)}
         recent = (path for path in sorted(paths) if _changed_ns(path) >= self._since_ns)
-        found = [one for path in recent if (one := _identified(path)) is not None]
-        new = [one for one in found if one not in self._others and one not in self.own]
+        files = filter(None, map(_identified, recent))
+        new = [file for file in files if file not in self._others and file not in self.own]
         self.own.update(new)
         if new:
             self._note(new)
@@ -118,11 +118,11 @@ class Leftovers:
 
     def forgotten(self) -> Iterator[LeftFile]:
         """List shared memory that is new and that no process has: of ranks that were killed before a look."""
-        for one in _there_now((_SHARED,)):
-            path = Path(one.path)
-            is_new = one not in self._others and _changed_ns(path) >= self._since_ns
+        for file in _there_now((_SHARED,)):
+            path = Path(file.path)
+            is_new = file not in self._others and _changed_ns(path) >= self._since_ns
             if is_new and is_open_nowhere(path):
-                yield one
+                yield file
 
     def __enter__(self) -> Leftovers:
         return self

@@ -32,6 +32,7 @@ _MADE = (
     "hydra_hwloc_xmlfile_x",
     f"prterun.vm.{_NOBODY}.0/gds",
     f"ompi.vm.0/pid.{_NOBODY}/0/hwloc.sm",
+    f"ompi.{_NOBODY}/1/pmix-gds-shmem2.x",
 )
 
 
@@ -189,12 +190,12 @@ def test_the_session_of_a_launcher_that_died_early_is_known_by_its_pid(shared: P
     """Before anybody saw what it had open. The folder of the last session goes with it, as under Open MPI."""
     host, user = platform.node(), os.geteuid()
     ours, theirs = f"ompi.{host}.{user}/pid.{_NOBODY}", f"ompi.{host}.{user}/pid.{_NOBODY + 1}"
-    prte = f"prterun.{host}.{_NOBODY}.{user}"
+    prte, pypi = f"prterun.{host}.{_NOBODY}.{user}", f"ompi.{_NOBODY}"
     noted: list[LeftFile | LauncherPid] = []
     for others in ((theirs,), ()):
         with Leftovers(noted.extend) as leftovers:
             leftovers.began(_NOBODY)
-            _make(shared, *(f"{session}/contact.txt" for session in (ours, prte, *others)))
+            _make(shared, *(f"{session}/contact.txt" for session in (ours, prte, pypi, *others)))
             leftovers.look([])
         assert _files(shared) == {f"{session}/contact.txt" for session in others}
         shutil.rmtree(shared / theirs, ignore_errors=True)

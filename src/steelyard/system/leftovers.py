@@ -49,6 +49,7 @@ _NAMES = re.compile(
             r"hydra_hwloc_xmlfile_.*",
             r"ompi\.[^/]*/pid\..*",  # Open MPI 4
             r"prterun\..*",  # Open MPI 5: its launcher's sessions, `prterun.HOST.PID.UID`
+            rf"ompi\.{_PROCESS}",  # ... and those of PyPI's
         )
     )
 )
@@ -205,7 +206,11 @@ def _sessions_of(launcher: int) -> Iterator[Path]:
     """List the session folders that a launcher of this host would make, as far as they are there."""
     host, user = platform.node(), os.geteuid()
     for place, name in itertools.product(_places(), {host, host.partition(".")[0]}):
-        for session in (f"ompi.{name}.{user}/pid.{launcher}", f"prterun.{name}.{launcher}.{user}"):
+        for session in (
+            f"ompi.{name}.{user}/pid.{launcher}",
+            f"prterun.{name}.{launcher}.{user}",
+            f"ompi.{launcher}",
+        ):
             if (place / session).is_dir():
                 yield place / session
 

@@ -49,8 +49,11 @@ from steelyard.system.process import run
 
 SECONDS = 600.0  # more than any of these commands takes
 NO_SIZE = 0
-# Samples: theirs of 64 KiB and more are 20 to 1000. A mean over as long a time meets as many rare stalls.
-_AS_MANY = ("--rule", "fixed", "--param", "count=100")
+# Samples of ours. Theirs are 20 to 1000 of large messages, up to 10,000 of small ones. A mean over as many
+# meets as many rare stalls: one of a millisecond makes the mean of 100 calls of 300 ns 34 times as large. A
+# window of 64 messages is a sample that lasts, and stalls are a small part of it.
+_SAMPLES, _SAMPLES_OF_WINDOWS = 1000, 100
+_WINDOWS = ("*bw*", "*band")
 _WORDS = ("Pass", "passed", "Fail")  # that stand among the numbers: sums of MPI_CHAR fail in the original
 _IN_SYMMETRIC_MEMORY = ("shmem.put", "shmem.get")  # OSU's programs of these ask where
 _PRINTED = ("IMB-MPI1", "IMB-NBC", "IMB-MPI4")
@@ -67,6 +70,12 @@ class Peer:
     words: tuple[str, ...]
     to: str
     column: int  # after the size; of a test without sizes, in the line
+
+    @property
+    def samples(self) -> int:
+        """How many samples of ours are a mean."""
+        is_window = any(fnmatch.fnmatchcase(self.row.name, pattern) for pattern in _WINDOWS)
+        return _SAMPLES_OF_WINDOWS if is_window else _SAMPLES
 
 
 def table_of(text: str, column: int, sized: bool) -> dict[int, float]:
@@ -148,7 +157,8 @@ def measure_ours(
     with tempfile.TemporaryDirectory() as folder:
         library = [] if peer.row.op.startswith("shmem.") else ["--mpi", mpi]
         words = ["run", "--like", peer.row.name, "-n", str(ranks), *library, "--launches", "1", *given]
-        command = [str(scripts_folder() / "steelyard"), *words, *_AS_MANY]
+        fixed = ["--rule", "fixed", "--param", f"count={peer.samples}"]
+        command = [str(scripts_folder() / "steelyard"), *words, *fixed]
         command += ["--to", peer.to, "--out", f"{folder}/out"]
         done = run(command, timeout=SECONDS)
     return table_of(done.out, peer.column, peer.row.bytes is not None)
@@ -203,7 +213,8 @@ class Bench:
                 done = run(command, env=self.environment, timeout=SECONDS)
         theirs = table_of(done.out, peer.column, peer.row.bytes is not None)
         today = datetime.datetime.now(datetime.UTC).date().isoformat()
-        place = Place(version_of(done.out), self.mpi, self.ranks, self.cores, today, __version__)
+        where = (version_of(done.out), self.mpi, self.ranks, self.cores, today, __version__)
+        place = Place(*where, peer.samples)
         found = list(compared_of(peer, [ours], [theirs], self.way, place))
         return found, "" if found else nothing_line(peer, [theirs], done.err)
 

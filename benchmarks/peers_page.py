@@ -10,46 +10,57 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from peers_record import AGREE, DIFFER, Compared, Way, read_record
+from peers_record import DIFFER, WITHIN, Compared, Way, read_record
 
 from steelyard.base.plural import counted
 from steelyard.judges.verdict import CANNOT_TELL
 
-_ABOUT = """\
+_TITLE = """\
 # OSU and IMB beside Steelyard
-
+"""
+_ABOUT = """\
 Does `--like NAME` measure what the test of that name measures? Both ran by turns, launch after launch, with
-the same MPI on the same cores: the original by its defaults, Steelyard with 100 samples (`--rule fixed
---param count=100`). Steelyard printed the text of the original (`--to osu-plain`, `--to imb`), so both
+the same MPI on the same cores: the original by its defaults, Steelyard with {samples} samples (`--rule
+fixed`). Steelyard printed the text of the original (`--to osu-plain`, `--to imb`), so both
 numbers are means. A number is the median over launches, in the unit of the text: us, or MB/s. The ratio is
-the median of those of neighbouring launches. Its 95 % interval holds half of the last decimal of both, too:
-they print two, so 0.03 is anything from 0.025 to 0.035.
+the median of those of neighbouring launches, with the interval of their order alone, 95 % for each line by
+itself (below six launches: Student's t on logarithms). It holds half of the last decimal of both, too: they
+print two, so 0.03 is anything from 0.025 to 0.035.
 
-- **agree**: the ratio is within 10 % of 1, and its interval within 25 %.
-- **differ**: all of the interval is beyond 10 %. What both are known to do differently is named, and stands
-  [below](#reasons). Whether that is all was measured only where the last column has the ratio without it.
-- **cannot tell**: launches are too few, or differ too much. One stall of a millisecond moves a mean.
-- **cannot tell: decimals**: two decimals are too few for so small a number. More launches would not help.
+- **within 10 %**: all of the interval is from 0.9 to 1.1.
+- **differs**: none of it is. The word behind it is the [reason](#reasons). Its experiment is the last column,
+  what the ratio is without the reason, or stands on the page that the reason names.
+- **cannot tell**: a part of it is. The word behind it says why:
+  *few launches*: fewer than 12 (more are added where a test has a line that cannot tell);
+  *decimals*: two are too few for so small a number, so more launches would not help;
+  *modes*: launches of one side fall into levels that are 10 % apart or more;
+  *ours*, *theirs scatters*: the side whose launches scatter more;
+  *near the limit*: both are steady, and the ratio is about 0.9 or 1.1.
+
+Scatter is the middle half of the launches, ours and theirs, of their median.
 
 `benchmarks/peers_like.py --record docs/results/peers.jsonl` adds launches to those that are there; with
 `--undecided`, only of tests that cannot tell. `benchmarks/peers_page.py` makes this page of that file.
 [OpenMP](epcc.md) has a page of its own.
 """
+_SMALL = "[small messages](small-messages.md)"
 Key = tuple[str, int | None]
 
 
 @dataclass(frozen=True)
 class Reason:
-    """Why numbers of some tests differ; the way that takes the cause away, or the page that shows it."""
+    """Why numbers of some tests differ; the way that takes the cause away, and the page that shows it."""
 
     word: str
     tests: tuple[str, ...]  # patterns
     why: str
     way: Way | None = None
+    page: str = ""
 
     def holds_for(self, test: str) -> bool:
         """Is it a reason for this test?"""
@@ -61,27 +72,29 @@ REASONS = (
         "clock",
         ("osu_*_latency",),
         "the original reads its clock twice in each call, and prints that, too: some 44 ns. Ours and two "
-        "times `steelyard run mpi.wtime` are its number: [small messages](small-messages.md)",
+        "times `steelyard run mpi.wtime` are its number",
+        page=_SMALL,
     ),
     Reason(
         "barrier",
         ("osu_multi_lat", "osu_latency_mp"),
-        "the original has a barrier of the library before each round trip, ours one message after the other: "
-        "[small messages](small-messages.md)",
+        "the original has a barrier of the library before each round trip, ours one message after the other",
         Way(ours="--method=library-barrier"),
+        _SMALL,
     ),
     Reason(
-        "receives",
-        ("Exchange",),
-        "the original sends by MPI_Isend and receives by MPI_Recv; ours begins with MPI_Irecv, and one "
-        "MPI_Waitall ends all",
+        "warm-up",
+        ("osu_bw*", "osu_bibw*"),
+        "the original times 100 windows after 10 that it does not, some milliseconds in all; ours begins "
+        "when windows no longer become faster",
+        Way(theirs="-i 1000 -x 1000 -m 1:65536"),
     ),
     Reason(
         "starts",
         ("*[Bb]cast*", "*[Gg]ather*", "*[Ss]catter*", "*[Rr]educe*", "*[Aa]lltoall*", "*[Bb]arrier*"),
-        "ranks of the original leave a barrier of the library one after the other, ours start at one "
-        "instant: [small messages](small-messages.md)",
+        "ranks of the original leave a barrier of the library one after the other, ours start at one instant",
         Way(ours="--method=library-barrier"),
+        _SMALL,
     ),
 )
 
@@ -102,10 +115,11 @@ def page(record: Sequence[Compared]) -> Iterator[str]:
     """Make the parts of the page."""
     usual = [one for one in record if one.way == Way()]
     ways = {((one.test, one.size), one.way): one for one in record}
-    counts = (f"{sum(one.verdict == word for one in usual)} {word}" for word in (AGREE, DIFFER, CANNOT_TELL))
-    yield _ABOUT
+    yield _TITLE
+    yield f"{answer(usual, ways)}\n"
+    counts = sorted({one.place.samples for one in usual})
+    yield _ABOUT.replace("{samples}", " or ".join(map(str, counts)))
     yield from _places(usual)
-    yield f"{counted(len(usual), 'line')}: {', '.join(counts)}.\n"
     for suite in dict.fromkeys(one.place.suite for one in usual):
         yield f"## {suite}\n"
         yield from _table([one for one in usual if one.place.suite == suite], ways)
@@ -113,9 +127,34 @@ def page(record: Sequence[Compared]) -> Iterator[str]:
     used = {found.word for one in usual if (found := reason_of(one)) is not None}
     for reason in REASONS:
         if reason.word in used:
+            where = f": {reason.page}" if reason.page else ""
             by = f" What takes it away is `{reason.way}`." if reason.way is not None else ""
-            yield f"- **{reason.word}**: {reason.why}.{by}"
+            yield f"- **{reason.word}**: {reason.why}{where}.{by}"
     yield ""
+
+
+def answer(usual: Sequence[Compared], ways: Mapping[tuple[Key, Way], Compared]) -> str:
+    """Say in one sentence how many rows are within 10 %, and what is known of the others."""
+    verdicts = {word: [one for one in usual if one.verdict == word] for word in (WITHIN, DIFFER, CANNOT_TELL)}
+    parts = [
+        f"{len(verdicts[WITHIN])} of {counted(len(usual), 'default row')} are within 10 % of the original"
+    ]
+    differing, untold = verdicts[DIFFER], verdicts[CANNOT_TELL]
+    if differing:
+        without = [shown for one in differing if (shown := shown_by(one, ways)) is not None]
+        known = [
+            one for one in differing if shown_by(one, ways) or ((is_of := reason_of(one)) and is_of.page)
+        ]
+        gone = sum(one.verdict == WITHIN for one in without)
+        reasons = f"{len(known)} for a reason that an experiment shows"
+        measured = f"without it, within 10 %: {gone} of {len(without)} that were measured so"
+        parts.append(f"{len(differing)} differ, {reasons} ({measured})")
+    if untold:
+        counts = Counter(one.unclear for one in untold).most_common()
+        near = sum(one.is_near for one in untold)
+        why = ", ".join(f"{count} {word}" for word, count in counts)
+        parts.append(f"{len(untold)} cannot be told ({why}), of which {near} have a ratio within 10 %")
+    return f"{'; '.join(parts)}."
 
 
 def _places(lines: Sequence[Compared]) -> Iterator[str]:
@@ -132,15 +171,23 @@ def _places(lines: Sequence[Compared]) -> Iterator[str]:
 
 def _table(lines: Sequence[Compared], ways: Mapping[tuple[Key, Way], Compared]) -> Iterator[str]:
     """Make a table of a suite."""
-    yield "| test | bytes | ours | theirs | ours / theirs | launches | verdict | without the reason |"
-    yield "| --- | ---: | ---: | ---: | --- | ---: | --- | --- |"
+    heads = ("test", "bytes", "ours", "theirs", "ours / theirs", "launches", "scatter", "verdict")
+    yield f"| {' | '.join(heads)} | without the reason |"
+    yield "| --- | ---: | ---: | ---: | --- | ---: | --- | --- | --- |"
     for one in lines:
         reason, shown = reason_of(one), shown_by(one, ways)
         without = "" if shown is None else f"{shown.ratio_words}, {shown.verdict}"
-        why = reason.word if reason else "decimals" if one.is_too_short else ""
+        why = {DIFFER: reason.word if reason else "no reason known", CANNOT_TELL: one.unclear}.get(
+            one.verdict
+        )
         verdict = f"{one.verdict}: {why}" if why else one.verdict
-        yield f"{one.line} {one.launches} | {verdict} | {without} |"
+        yield f"{one.line} {one.launches} | {_scatter_words(one)} | {verdict} | {without} |"
     yield ""
+
+
+def _scatter_words(line: Compared) -> str:
+    """Write `3 %, 12 %`, ours and theirs; a stroke where launches were not kept."""
+    return "-" if line.scatter is None else ", ".join(f"{100 * share:.0f} %" for share in line.scatter)
 
 
 def main() -> None:

@@ -11,13 +11,16 @@ from msgspec import Struct, structs
 
 from steelyard.base.units import format_bytes
 from steelyard.judges.verdict import CANNOT_TELL
-from steelyard.stats import launch_interval
+from steelyard.stats import find_modes, launch_interval
+from steelyard.stats.interval import rank_pair
 
 LEAST = 2  # launches of which an interval can be made
 FEW = 6  # launches of which an interval is made of their order alone, whatever they scatter like
-AGREE, DIFFER = "agree", "differ"
-NEAR = 1.1  # a ratio from its inverse up to this says that two suites agree
-WIDE = 1.25  # an interval that reaches further says little
+LEVEL = 0.95  # of the interval of each line by itself
+ENOUGH = 12  # launches of which the interval leaves out the extremes of either side
+WITHIN, DIFFER = "within 10 %", "differs"
+LEAST_NEAR, MOST_NEAR = 0.9, 1.1  # ratios of what is within 10 %
+STEADY = 0.05  # the middle half of launches, of their median: with more they are said to scatter
 FAR = 10.0  # an end of an interval beyond it says nothing more
 _AND = ", "
 HALF_DIGIT = 0.005  # OSU and IMB print two decimals: a number is known to half of the last one
@@ -36,7 +39,7 @@ class Way(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True):
-    """Where and when: the versions of the original and of the MPI, the machine, the day."""
+    """Where and when: the versions of the original and of the MPI, the machine, the day, samples of ours."""
 
     suite: str
     mpi: str
@@ -44,6 +47,7 @@ class Place(Struct, frozen=True):
     machine: str
     day: str  # or days, with commas
     steelyard: str
+    samples: int = 100
 
     @property
     def days(self) -> set[str]:
@@ -87,14 +91,43 @@ class Compared(Struct, frozen=True):
 
     @property
     def verdict(self) -> str:
-        """Do both agree within 10 %? An interval that is wide, or reaches there, does not tell."""
-        return CANNOT_TELL if self.bounds is None else _verdict(self.ratio, *self.bounds)
+        """Is all of the interval within 10 %, or none of it? If only a part is, nobody can tell."""
+        return CANNOT_TELL if self.bounds is None else _verdict(*self.bounds)
+
+    @property
+    def is_near(self) -> bool:
+        """Is the ratio itself within 10 %, whatever its interval says?"""
+        return LEAST_NEAR <= self.ratio <= MOST_NEAR
+
+    @property
+    def scatter(self) -> tuple[float, float] | None:
+        """The middle half of the launches of ours and of theirs, of their medians; None: none were kept."""
+        if len(self.pairs) < LEAST:
+            return None
+        here, there = (_middle_half(values) for values in zip(*self.pairs, strict=True))
+        return here, there
+
+    @property
+    def unclear(self) -> str:
+        """Why it cannot be told whether both are within 10 %."""
+        if self.is_too_short:
+            return "decimals"
+        if self.launches < ENOUGH or self.scatter is None:
+            return "few launches"
+        sides = zip(("ours", "theirs"), zip(*self.pairs, strict=True), strict=True)
+        several = [who for who, values in sides if len(find_modes([[value] for value in values])) > 1]
+        if several:
+            return f"modes of {' and '.join(several)}"
+        here, there = self.scatter
+        if max(here, there) <= STEADY:
+            return "near the limit"
+        return "theirs scatters" if there >= here else "ours scatters"
 
     @property
     def is_too_short(self) -> bool:
         """Is the number so small that its decimals do not tell, however many launches there are?"""
         down, up = self.rounding
-        at_best = _verdict(self.ratio, self.ratio * down, self.ratio * up)
+        at_best = _verdict(self.ratio * down, self.ratio * up)
         return self.verdict == CANNOT_TELL == at_best
 
     @property
@@ -125,33 +158,46 @@ class Compared(Struct, frozen=True):
         return f"| {self.test} | {self.size_words} | {numbers} |"
 
 
-def _verdict(ratio: float, low: float, high: float) -> str:
-    """Say whether a ratio with its interval agrees with 1."""
-    is_narrow = low >= 1 / WIDE and high <= WIDE
-    if is_narrow and 1 / NEAR <= round(ratio, 2) <= NEAR:
-        return AGREE
-    return DIFFER if low > NEAR or high < 1 / NEAR else CANNOT_TELL
+def _verdict(low: float, high: float) -> str:
+    """Say whether a ratio with this interval is within 10 %."""
+    if low >= LEAST_NEAR and high <= MOST_NEAR:
+        return WITHIN
+    return DIFFER if low > MOST_NEAR or high < LEAST_NEAR else CANNOT_TELL
+
+
+def _middle_half(values: Sequence[float]) -> float:
+    """How far apart the quartiles are, of the median."""
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return (high - low) / middle
 
 
 def compare(
     test: str, size: int | None, pairs: Sequence[tuple[float, float]], way: Way, place: Place
 ) -> Compared:
-    """Compare launches that were neighbours, ours and theirs; theirs above 0."""
+    """Compare launches that were neighbours, ours and theirs; theirs above 0.
+
+    The interval is of the order of the ratios alone. That of a run is wider where launches are alike; here
+    both sides of a ratio, in random order, had the same minute.
+    """
     here, there = (statistics.median(values) for values in zip(*pairs, strict=True))
     ratios = [a / b for a, b in pairs]
     low = high = None
     ratio = statistics.median(ratios)
-    if len(ratios) >= LEAST:
-        estimate = launch_interval(ratios)
-        ratio, low, high = estimate.value, estimate.low, estimate.high
+    ranks = rank_pair(len(ratios), LEVEL)
+    if ranks is not None:
+        low, high = sorted(ratios)[ranks[0]], sorted(ratios, reverse=True)[ranks[0]]
+    elif len(ratios) >= LEAST:
+        estimate = launch_interval(ratios, LEVEL)
+        low, high = estimate.low, estimate.high
     return Compared(test, size, here, there, ratio, low, high, len(pairs), way, place, tuple(pairs))
 
 
 def read_record(file: Path) -> list[Compared]:
-    """Read all lines; a file that is not there has none."""
+    """Read all lines, with intervals of the launches that are kept; a file that is not there has none."""
     if not file.exists():
         return []
-    return [msgspec.json.decode(line, type=Compared) for line in file.read_text().splitlines()]
+    lines = [msgspec.json.decode(line, type=Compared) for line in file.read_text().splitlines()]
+    return [compare(one.test, one.size, one.pairs, one.way, one.place) if one.pairs else one for one in lines]
 
 
 def added(before: Iterable[Compared], now: Iterable[Compared]) -> list[Compared]:

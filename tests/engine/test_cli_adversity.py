@@ -80,6 +80,18 @@ def test_a_closed_stdout(measured: Path) -> None:
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)
 
 
+@pytest.mark.parametrize("closed", [(2,), (0, 1, 2)])
+def test_a_closed_stderr_changes_no_exit_code(measured: Path, closed: tuple[int, ...]) -> None:
+    def close() -> None:
+        for number in closed:
+            os.close(number)
+
+    codes = [
+        _steelyard("show", str(folder), before=close).returncode for folder in (measured, measured / "x")
+    ]
+    assert codes == [0, 2]
+
+
 def test_a_terminal_of_ascii(measured: Path) -> None:
     env = os.environ | {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     done = _steelyard("show", str(measured), env=env)

@@ -128,7 +128,7 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("run osu_latency", ("a test of another suite and no op", "type: steelyard run --like osu_latency")),
     (
         "run --like one_put_all",
-        ("'one_put_all' is a test of one-sided operations of another kind", "no such ops yet"),
+        ("'one_put_all' is a test of one-sided operations of another kind", "there is no such op; see"),
     ),
     ("run self.empty --param window", ("--param window is not of the form name=value",)),
     ("run self.spin --param ms=1", ("parameter 'ms'", "did you mean 'ns'?")),

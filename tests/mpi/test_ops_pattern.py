@@ -62,6 +62,7 @@ def test_every_layout_says_everything_right(tmp_path: Path, mpi: Mpi, ranks: int
             f"op=mpi.pattern.{layout} {_FIXED} bytes=70 kind=served window=5 buffers=3"
             for layout in ("fan_in", "fan_out", "all", "ring", "neighbours")
         ),
+        *(f"op=mpi.pattern.{name} {_FIXED} bytes=70000 kind=isend" for name in ("ring", "all", "fan_in")),
     ]
     lines = points_of(mpi, ranks, lines)
     for line, end in zip(lines, _ends(mpi, ranks, lines, tmp_path / "out.jsonl"), strict=True):
@@ -69,12 +70,14 @@ def test_every_layout_says_everything_right(tmp_path: Path, mpi: Mpi, ranks: int
 
 
 @pytest.mark.ours
-@pytest.mark.parametrize("layout", ["ring", "all"])
-def test_a_flipped_bit_is_found_in_sendrecv(tmp_path: Path, one_mpi: Mpi, layout: str) -> None:
-    line = f"op=mpi.pattern.{layout} {_FIXED} bytes=24 kind=sendrecv plant=1"
-    (end,) = _ends(one_mpi, 3, [line], tmp_path / "out.jsonl")
-    assert (end.status, end.verified) == ("failed", False)
-    assert (end.why or "").startswith("wrong: rank 1: byte 23 of block ")
+def test_a_flipped_bit_is_found_in_messages_that_are_received_one_by_one(
+    tmp_path: Path, one_mpi: Mpi
+) -> None:
+    forms = [(layout, kind) for layout in ("ring", "all") for kind in ("sendrecv", "isend")]
+    lines = [f"op=mpi.pattern.{layout} {_FIXED} bytes=24 kind={kind} plant=1" for layout, kind in forms]
+    for end in _ends(one_mpi, 3, lines, tmp_path / "out.jsonl"):
+        assert (end.status, end.verified) == ("failed", False)
+        assert (end.why or "").startswith("wrong: rank 1: byte 23 of block ")
 
 
 @pytest.mark.ours

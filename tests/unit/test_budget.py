@@ -12,7 +12,7 @@ from campaigns import run_plan
 from described import described
 from few_ops import RULES
 from steelyard.base.units import format_duration
-from steelyard.campaign.budget import LEAST_SECONDS, Budget, estimate, spared_jobs
+from steelyard.campaign.budget import LEAST_SECONDS, Budget, case_seconds, estimate, spared_jobs
 from steelyard.campaign.events import BudgetSpent
 from steelyard.campaign.forecast import Forecast, forecast
 from steelyard.campaign.job import CampaignJob
@@ -293,3 +293,24 @@ def test_a_launch_whose_first_job_leaves_something_counts_among_those_that_are_l
     (spent,) = [event for event in events if isinstance(event, BudgetSpent)]
     assert (spent.points, spent.launches) == told
     assert left == []
+
+
+def _case(op: str, kind: str, size: int, method: str, each: float) -> float:
+    """Estimate a test case on two ranks whose repetition lasts so long, in repetitions."""
+    row = {"name": op, "class": kind, "sized": True, "methods": [method]}
+    ops = ops_of(described([row], [{"name": method}], RULES), None)
+    point = PlannedPoint(point=0, op=op, bytes=size, ranks=2, rule="median", method=method)
+    group = LaunchGroup("x", 2, 1, None, (), None, (point,))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("steelyard.campaign.budget.repetition_seconds", lambda *_: each)
+        return case_seconds(point, group, CampaignSetup({}, ops, read_machine()), None)
+
+
+def test_what_lasts_counts_starts_at_instants_warm_up_and_checks() -> None:
+    """As the engine has it: 3 samples of 4 repetitions, 3 pilots, 2 to warm up, 7 checks."""
+    batch, epoch = (_case("mpi.x", "collective", 0, method, 2.0) for method in ("batch", "epoch"))
+    assert batch == pytest.approx(2.0 * (3 + 2 + 4 + 3))
+    assert epoch == pytest.approx(2.0 * (3 * 4 + 3 + 2 + 4 + 3))
+    checked = _case("mpi.x", "collective", 3 << 30, "epoch", 2.0)
+    assert 1.5 * epoch < checked < 4 * epoch
+    assert _case("mpi.x", "p2p", 8, "batch", 1e-7) < 0.1

@@ -100,7 +100,7 @@ def test_hosts_of_which_nobody_knows_the_switch_are_simply_others() -> None:
         ("hosts-all", (), {}, "is of hosts, and this process is in no allocation"),
         ("hosts-all", _HOSTS[:1], {}, "there is only n1"),
         ("hosts-each", _HOSTS, {"hosts": 5}, "needs 5 hosts, and this allocation has 4"),
-        ("n1,n9", _HOSTS, {}, "there is no host 'n9' among n1, n2, n3, n4"),
+        ("n1,n9", _HOSTS, {}, "there is no host 'n9' to place ranks on; give one of n1, n2"),
         ("n8,n9", _HOSTS, {}, "neither a list of CPUs, as 0,1 or 0-3, nor hosts of this allocation"),
         ("n1,n2", _HOSTS, {"ranks": 3}, "3 ranks cannot be shared evenly by two hosts"),
         (
@@ -110,10 +110,10 @@ def test_hosts_of_which_nobody_knows_the_switch_are_simply_others() -> None:
             "4 ranks cannot be shared evenly by 3 hosts; give a multiple of 3",
         ),
         ("n1,n2,n1", _HOSTS, {}, "the host n1 stands twice in 'n1,n2,n1'; name each of several hosts once"),
-        ("n1,n2,n7", _HOSTS, {}, "there is no host 'n7' among n1, n2, n3, n4"),
+        ("n1,n2,n7", _HOSTS, {}, "there is no host 'n7' to place ranks on; give one of n1, n2"),
         ("n1,n2", _HOSTS, {"ranks": 2, "ranks_per_host": 1}, "say the same twice"),
-        ("n1,n2", _HOSTS, {"engine": "solo"}, "cannot run without MPI|is on the host of this process"),
-        ("0,1", _HOSTS, {"hosts": 2}, "the placement 0,1 is of one host, not of 2"),
+        ("n1,n2", _HOSTS, {"engine": "solo"}, "cannot run without MPI|runs on this host"),
+        ("0,1", _HOSTS, {"hosts": 2}, "the placement 0,1 is for one host, and 2 are asked for"),
     ],
 )
 def test_pairs_that_cannot_be(

@@ -149,7 +149,7 @@ def test_a_launch_with_modules_and_in_a_container(tmp_path: Path, monkeypatch: p
     assert launch.unset == ("TO_GO",)
     hostile = _launch(wrapper="apptainer exec '$(touch M);x'")
     assert hostile.argv_prefix[-1] == "$(touch M);x"  # one word of the command
-    with pytest.raises(InputError, match="there is no nowhere on PATH, which the ranks are to be run by"):
+    with pytest.raises(InputError, match="there is no nowhere on PATH, the wrapper of the ranks; give"):
         _launch(wrapper="nowhere exec mpi.sif")
 
 

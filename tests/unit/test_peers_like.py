@@ -64,6 +64,7 @@ def test_installed_programs_are_found_by_their_names_and_compared(tmp_path: Path
     assert (found["osu_iallreduce"].column, found["PingPong"].column, found["Bcast"].column) == (3, 2, 3)
     assert found["Bcast"].words[1:] == ("Bcast",)
     assert "Ibcast_pure" not in found  # of a program that is not there
+    assert (found["osu_latency"].samples, found["Uniband"].samples) == (1000, 100)
     assert list(peers_like.peers_of(None, None)) == []
 
 
@@ -121,7 +122,7 @@ def test_the_version_is_that_of_the_text(text: str, version: str) -> None:
     assert peers_like.version_of(text) == version
 
 
-def one(test: str, size: int | None, pairs: list[tuple[float, float]], **where: str) -> Any:
+def one(test: str, size: int | None, pairs: list[tuple[float, float]], **where: Any) -> Any:
     way = peers_record.Way(ours=where.pop("ours", ""))
     return peers_record.compare(test, size, pairs, way, structs.replace(place(), **where))
 
@@ -147,7 +148,10 @@ def test_launches_are_added_to_those_of_the_same_programs(tmp_path: Path) -> Non
 def test_launches_of_other_programs_or_that_were_not_kept_are_replaced() -> None:
     now = one("osu_bcast", 8, [(2.0, 2.0)])
     old = structs.replace(one("osu_bcast", 8, [(3.0, 2.0)] * 6), pairs=())
-    for before in (old, one("osu_bcast", 8, [(3.0, 2.0)], suite="OSU 7.5")):
+    for before in (
+        old,
+        *(one("osu_bcast", 8, [(3.0, 2.0)], **other) for other in ({"suite": "OSU 7.5"}, {"samples": 1000})),
+    ):
         assert peers_record.added([before], [now]) == [now]
 
 
@@ -198,8 +202,8 @@ def test_tests_take_turns_and_only_those_go_on_that_cannot_tell(tmp_path: Path) 
     assert bench.taken[:5] == ["osu_latency", "osu_bw", "osu_bw_fan_in", "osu_latency", "osu_bw"]
     assert [bench.taken.count(name) for name in ("osu_latency", "osu_bw", "osu_bw_fan_in")] == [6, 12, 1]
     assert [line.split(" | ")[-2:] for line in said] == [
-        ["6", "agree |"],
-        ["12", "agree |"],
+        ["6", "within 10 % |"],
+        ["12", "within 10 % |"],
         ["| it refuses |"],
     ]
     assert list(peers_like.measure(peers[:2], bench, given(file, 12))) == []

@@ -205,7 +205,7 @@ def test_what_two_measures_ask_for_is_measured_once() -> None:
         (Measure(ops=("mpi.pingpong",), method="barrier"), "barrier does not suit mpi.pingpong; use batch"),
         (
             Measure(ops=("mpi.pingpong",), method="epoch,barrier"),
-            "the method epoch suits none of mpi.pingpong",
+            "epoch suits none of mpi.pingpong; 'steelyard list mpi.pingpong' names others",
         ),
         (Measure(ops=("mpi.scan",), ranks=1, method="ack"), "the method ack needs 2 ranks, not 1; give -n 2"),
         (Measure(ops=("mpi.bcast",), rule="medan"), "there is no stop rule 'medan'; did you mean 'median'?"),

@@ -139,6 +139,17 @@ def test_some_of_all_values_are_drawn_once_and_for_all(asked: str, ranks: int, c
     assert ranks < 1000 or max(float(value) for value in drawn) > ranks / 2
 
 
+@pytest.mark.parametrize(("words", "drawn"), [("2 of *", 2), ("*", 4)])
+def test_what_is_named_beside_all_or_some_is_measured_too(words: str, drawn: int) -> None:
+    alone = {point.params["root"] for point in _points("mpi.bcast", {"root": words}, ranks=4, bytes=8)}
+    assert len(alone) == drawn
+    for root in (0.0, 1.0, 2.0, 3.0):
+        points = _points("mpi.bcast", {"root": (words, root)}, ranks=4, bytes=8)
+        assert {point.params["root"] for point in points} == alone | {root}
+    with pytest.raises(InputError, match=r"root of mpi\.bcast must be a number, not 'one'"):
+        _points("mpi.bcast", {"root": (words, "one")}, ranks=4, bytes=8)
+
+
 @pytest.mark.parametrize("asked", ["0 of *", "3of*", "3 of all", "-1 of *", "123456 of *"])
 def test_words_that_draw_nothing_are_no_values(asked: str) -> None:
     with pytest.raises(InputError, match=r"root of mpi\.bcast must be a number, not"):

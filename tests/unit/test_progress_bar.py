@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from make_records import FakePoint, steady, write_folder
-from steelyard.campaign.events import CampaignBegins, JobStarted, LaunchEnded, PointEnded
+from steelyard.campaign.events import CampaignBegins, CaseLasts, JobStarted, LaunchEnded, PointEnded
 from steelyard.campaign.jobs import PlannedJob, plan_jobs
 from steelyard.cli.plan import roughly
 from steelyard.cli.progress import ended_words, job_words, listening
@@ -182,13 +182,20 @@ def test_a_file_that_is_gone_has_no_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("expected", "said"),
     [
-        (4.0, ["about 20 s in all, not 4 s: the first launch took 10 s"]),
+        (10.0, ["about 20 s in all, not 10 s: the first launch took 10 s"]),
+        (
+            2.0,
+            [
+                "about 10 s in all, not 2 s: 1 of 2 test cases of the first launch took 5 s",
+                "about 20 s in all, not 10 s: the first launch took 10 s",
+            ],
+        ),
         (60.0, ["about 20 s in all, not 1 min: the first launch took 10 s"]),
         (16.0, []),
         (None, []),
     ],
 )
-def test_an_estimate_that_is_far_off_is_corrected_once(
+def test_an_estimate_that_is_far_off_is_corrected_as_soon_as_that_is_known(
     expected: float | None, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Launches take 10 s each, by a clock of ours."""
@@ -206,6 +213,14 @@ def test_an_estimate_that_is_far_off_is_corrected_once(
                 tell(_ended(job, point, None))
     told = [line for line in paper.getvalue().splitlines() if not line.startswith("launch ")]
     assert told == said
+
+
+def test_a_test_case_that_goes_on_and_on_says_so() -> None:
+    point = PlannedPoint(point=0, op="mpi.allreduce", bytes=3 << 30, ranks=2)
+    paper = io.StringIO()
+    with listening(Console(file=paper, width=200), 1, None) as tell:
+        tell(CaseLasts(point, 45.0, 20.0))
+    assert paper.getvalue() == "  mpi.allreduce 3 GiB has run for 45 s, not 20 s as foreseen; it goes on\n"
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_teams(op: Op, measure: dict[str, object], teams: str) -> None:
     ("measure", "words"),
     [
         ({"ranks": 2, "ranks_per_host": 2}, "say the same twice"),
-        ({"hosts": 3, "ranks": 4}, "4 ranks cannot be shared evenly by 3 hosts"),
+        ({"hosts": 3, "ranks": 4}, "4 ranks cannot be shared evenly by 3 hosts; give a multiple of 3"),
         ({"hosts": 1, "ranks_per_host": 1}, "needs 2 ranks, not 1"),
         ({"hosts": "0"}, "number of hosts must be at least 1"),
         ({"hosts": "two"}, "not a number of hosts"),

@@ -223,7 +223,7 @@ def _script(command: Sequence[str], exit_file: str, environ: Mapping[str, str]) 
     for line in lines:
         if any("\ud800" <= letter <= "\udfff" for letter in line):
             raise InputError(
-                f"the job's script would have a line that is not UTF-8: {visible(line)}; rename that"
+                f"the job's script would have a line that is not UTF-8: {visible(line)}; rename what it names"
             )
     return "\n".join(lines) + "\n"
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from steelyard.base.plural import counted
 from steelyard.base.units import format_duration
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
-from steelyard.campaign.repetition import repetition_seconds
+from steelyard.campaign.repetition import check_seconds, repetition_seconds
 from steelyard.plan.plan import MOST_SECONDS, Plan, budget_seconds
 from steelyard.records.campaign_file import PlannedPoint
 
@@ -23,10 +23,13 @@ _USED_SHARE = 0.5  # of the time that a point may take, if that is more: some co
 # A point's warm-up and checks if ranks or threads meet; a single one ends so much before its limit.
 # In all, mem.copy took 37 to 41 ms, pingpong 47 to 58, allreduce 57 to 67, OpenMP 63, puts 79, Pthreads 130.
 _POINT_SECONDS = 0.03
-# Where a repetition lasts (rules/median_quantile.c, core/warm_up.c of the engine): samples of a median, or
-# the fewest, after so many times most_seconds; a repetition for the check, and those that warm up.
+# Where a repetition lasts (rules/median_quantile.c, core/warm_up.c, core/run.c of the engine): samples of a
+# median, or the fewest, after so many times most_seconds; checks of the answer before the first sample and
+# after the last; repetitions that warm up, with a check each, and those that do so without.
 _MEDIAN_SAMPLES, _FEWEST_SAMPLES, _PATIENCE = 16, 3, 100
-_CHECKED, _WARM_UP = 1, 2
+_CHECKS, _PROOFS, _WARM_UP = 2, 2, 2
+# Methods that start calls at instants: how far apart these are, in repetitions, and those that find it out.
+_APART, _PILOTS = {"epoch": 4.0, "window": 2.0}, 3
 # Seconds to start a launch: without an MPI, with one (MPICH 0.15, Open MPI 0.45), over hosts (srun 0.6).
 _SOLO_START, _MPI_START, _HOSTS_START = 0.1, 0.4, 1.0
 # How long to wait for a point in flight: a share of the budget, and at least so many seconds.
@@ -137,11 +140,25 @@ def _launch_seconds(jobs: Sequence[PlannedJob], setup: CampaignSetup, most: floa
 def job_seconds(job: PlannedJob | LaunchGroup, setup: CampaignSetup, most: float | None) -> float:
     """Estimate the time of a launch in which each point may take `most` seconds; None: what its rule says."""
     group = job if isinstance(job, LaunchGroup) else job.group
-    meet = _POINT_SECONDS if group.ranks * group.threads > 1 else 0.0
     start = _HOSTS_START if (group.hosts or 1) > 1 else _MPI_START
-    usual = {rule.name: {row.name: row.default for row in rule.params} for rule in setup.ops.rules.values()}
+    usual, meet = _usual_params(setup), _meeting(group)
     points = sum(_point_seconds(point, setup, usual[point.rule], most, meet) for point in job.points)
     return (_SOLO_START if group.mpi is None else start) + points
+
+
+def case_seconds(point: PlannedPoint, group: LaunchGroup, setup: CampaignSetup, most: float | None) -> float:
+    """Estimate the time of one point of a launch; `most` as of job_seconds."""
+    return _point_seconds(point, setup, _usual_params(setup)[point.rule], most, _meeting(group))
+
+
+def _usual_params(setup: CampaignSetup) -> dict[str, dict[str, float | str]]:
+    """Find the default parameters of each rule."""
+    return {rule.name: {row.name: row.default for row in rule.params} for rule in setup.ops.rules.values()}
+
+
+def _meeting(group: LaunchGroup) -> float:
+    """Estimate what a point takes because its ranks or threads meet."""
+    return _POINT_SECONDS if group.ranks * group.threads > 1 else 0.0
 
 
 def _point_seconds(
@@ -159,10 +176,17 @@ def _point_seconds(
     may_take = float(point.rule_params.get("most_seconds", usual)) if "tolerance" in params else 0.0
     least = float(point.rule_params.get("least_seconds", 0.0))  # a budget does not shorten it
     short = max(_USUAL_SECONDS, _USED_SHARE * may_take, least) + meet
-    each = repetition_seconds(point, setup.ops.all[point.op], len(setup.machine.cores))
+    op = setup.ops.all[point.op]
+    each = repetition_seconds(point, op, len(setup.machine.cores))
+    apart = each * _APART.get(point.method, 1.0)
     if "tolerance" in params:
-        samples = max(_FEWEST_SAMPLES, min(_MEDIAN_SAMPLES, _PATIENCE * max(may_take, _USUAL_SECONDS) / each))
+        patience = _PATIENCE * max(may_take, _USUAL_SECONDS)
+        samples = max(_FEWEST_SAMPLES, min(_MEDIAN_SAMPLES, patience / apart))
     else:
         samples = float(point.rule_params.get("count", params.get("count", 1)))
-    unasked = _CHECKED if setup.ops.all[point.op].lasts else _CHECKED + _WARM_UP
-    return max(short, (samples + unasked) * each)
+    if op.lasts:
+        return max(short, (samples + 1) * each)
+    check = check_seconds(point, op, each)
+    between = min(samples, samples * apart / check)  # checks, which take no longer than the samples
+    warm_up = _WARM_UP + (_PILOTS if point.method in _APART else 0)
+    return max(short, samples * apart + warm_up * each + (_CHECKS + _PROOFS + between) * check)

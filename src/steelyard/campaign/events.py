@@ -24,6 +24,14 @@ class PointEnded(Struct, frozen=True):
     span: tuple[int, int] = (0, 0)
 
 
+class CaseLasts(Struct, frozen=True):
+    """An event: a test case has lasted so many seconds already, more than twice what was `foreseen`."""
+
+    plan: PlannedPoint
+    seconds: float
+    foreseen: float
+
+
 class JobStarted(Struct, frozen=True):
     """An event: a launch begins, with so many points to measure."""
 
@@ -59,5 +67,5 @@ class LaunchEnded(Struct, frozen=True):
     file: JobFile
 
 
-Event = CampaignBegins | Waits | JobStarted | PointEnded | LaunchEnded | BudgetSpent
+Event = CampaignBegins | Waits | JobStarted | CaseLasts | PointEnded | LaunchEnded | BudgetSpent
 Listener = Callable[[Event], None]

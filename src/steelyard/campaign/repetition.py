@@ -27,6 +27,8 @@ _BYTES_PER_S = {"local": 1e10, "p2p": 4e9, "collective": 2e9}
 SINGLE_MESSAGES = "each"  # the method that times them, between pairs of ranks at once
 _MANY = ("window", "calls")  # parameters that count messages in a repetition
 _SHORTEST = 1e-7
+# Bytes a second of a rank that fills its buffers with data that are like no others, and compares what came.
+_CHECKED_BYTES_PER_S = 6e8
 
 
 def repetition_seconds(point: PlannedPoint, op: Op, cores: int) -> float:
@@ -36,9 +38,22 @@ def repetition_seconds(point: PlannedPoint, op: Op, cores: int) -> float:
     # a window may be a word, too
     many = [row for row in op.params if row.name in _MANY and not row.words]
     parts = [float(point.params.get(row.name, row.default)) for row in many]
-    is_pair = op.class_ != "collective" or point.method == SINGLE_MESSAGES
-    moved = point.bytes * math.prod(parts) * (1 if is_pair else point.ranks)
+    moved = point.bytes * math.prod(parts) * _parties(point, op)
     return max(_SHORTEST, moved / _BYTES_PER_S[op.class_])
+
+
+def check_seconds(point: PlannedPoint, op: Op, each: float) -> float:
+    """Guess the time of a check of the answer: buffers are filled, a repetition runs, all bytes are compared.
+
+    `each` is the time of the repetition.
+    """
+    checked = 0.0 if op.work is not None else point.bytes * _parties(point, op)
+    return each + checked / _CHECKED_BYTES_PER_S
+
+
+def _parties(point: PlannedPoint, op: Op) -> int:
+    """Count the ranks whose bytes a rank has: all in a collective."""
+    return 1 if op.class_ != "collective" or point.method == SINGLE_MESSAGES else point.ranks
 
 
 def _work_seconds(point: PlannedPoint, op: Op, work: Work, cores: int) -> float:

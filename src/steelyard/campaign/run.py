@@ -49,6 +49,7 @@ from steelyard.campaign.job import (
 )
 from steelyard.campaign.jobs import CampaignSetup, alike, plan_jobs
 from steelyard.campaign.lock import Lock
+from steelyard.campaign.overdue import Overdue
 from steelyard.campaign.patience import longest_repetition, patience_seconds, phase_of, silent_words
 from steelyard.campaign.room import little_shared_memory, room_notes
 from steelyard.campaign.slow_files import SlowFiles
@@ -259,7 +260,7 @@ def _attend(
     hung = alike(job.planned.group) in job.lessons.unclosed
     longest = longest_repetition(plans.values(), job.setup.ops.all, len(job.setup.machine.cores))
     slow = SlowFiles(plans.values(), job.setup.ops.all)
-    hang, where, phase = None, tuple[StuckRank, ...](), LaunchPhase.STARTING
+    hang, where, phase, overdue = None, tuple[StuckRank, ...](), LaunchPhase.STARTING, Overdue(job)
     with (
         Leftovers(job.lock.note if job.lock else lambda _: None) as leftovers,
         Child(command, env=environment, mark=mark, held=held, before_stop=leftovers.look) as child,
@@ -286,6 +287,8 @@ def _attend(
                 hang, where = _hang(job, tail, child, command, launch, phase, patience)
                 break
             leftovers.look_if_due(child.pids, began=tail.launch is not None)
+            if phase is LaunchPhase.MEASURING:
+                overdue.look(plans.values())
             hold.release_if_idle()
             child.pause(_POLL_SECONDS if hold.is_released else _HOLD_SECONDS)
         child.stop()

@@ -24,6 +24,7 @@ from steelyard.campaign.eta import Eta
 from steelyard.campaign.events import (
     BudgetSpent,
     CampaignBegins,
+    CaseLasts,
     Event,
     JobStarted,
     LaunchEnded,
@@ -47,6 +48,7 @@ _BAR, _LEAST_NAME = 8, 16  # letters of a line: the bar, and the rest of a long 
 _REFRESHES = 2  # of the bar per second: each takes some 2 ms of a core, perhaps from ranks
 _MOST_SETTINGS = 60  # letters of what a launch sets
 _FAR_OFF = 1.5  # a factor: an estimate that is further off is corrected aloud
+_FAR_OFF_SO_FAR = 3.0  # as long as half of a launch has been measured
 _LEVEL = 0.95  # of the interval of a number
 _WAIT_SAID_SECONDS = 600.0  # between lines of a pipe, while a launch is waited for
 _WORTH_SECONDS = 60.0  # to go: worth ending another process for
@@ -165,6 +167,13 @@ class _Shower:
                 if end is not None and end.status == "failed":
                     self._say_failed(event, end)
                 self._compute(event)
+                self._correct()
+            case CaseLasts():
+                self._say(
+                    f"  {point_words(event.plan)} has run for {format_duration(event.seconds)}, not "
+                    f"{format_duration(event.foreseen)} as foreseen; it goes on"
+                )
+                return
             case LaunchEnded():
                 self._say_busy(event.file)
                 return
@@ -215,8 +224,6 @@ class _Shower:
     def _begin(self, event: JobStarted) -> None:
         self.launch, self.ended = event.launch, self.ended if event.launch == self.launch else 0
         self.to_come = OrderedDict((point.point, point) for point in event.points)
-        if event.launch > 1:
-            self._correct(event.launch - 1)
         self.eta.launch_began(event.name, time.monotonic())
         if not self.bar.console.is_terminal or event.notes:
             told = [job_words(event.points), self._left() if self.done else ""]
@@ -224,19 +231,25 @@ class _Shower:
         for note in event.notes if event.launch == 1 else ():
             self._say(f"  note: {note}")
 
-    def _correct(self, launches: int) -> None:
-        """Say once how long it takes in all, if what was said before is far from it."""
-        now, expected = time.monotonic(), self.expected
-        self.expected, rest = None, self.eta.seconds_left(now)
+    def _correct(self) -> None:
+        """Say how long it takes in all, if what was said before is far from it.
+
+        A first launch tells. In its middle, a few of its test cases may still take most of the time.
+        """
+        cases, now, expected = self.cases[self.launch], time.monotonic(), self.expected
+        is_middle, is_end = self.ended == cases // 2, self.ended == cases and self.done < self.total
+        rest = self.eta.seconds_left(now) if self.launch == 1 and (is_middle or is_end) else None
         if expected is None or rest is None:
             return
         took = now - self.began
-        if not expected / _FAR_OFF <= took + rest <= expected * _FAR_OFF:
-            who = "the first launch" if launches == 1 else counted(launches, "launch")
+        whole, least = took + rest, 0.0 if is_middle else expected / _FAR_OFF
+        if not least <= whole <= expected * (_FAR_OFF_SO_FAR if is_middle else _FAR_OFF):
+            part = f"{self.ended} of {counted(cases, 'test case')} of " if is_middle else ""
             self._say(
-                f"about {format_duration(took + rest)} in all, not {format_duration(expected)}: "
-                f"{who} took {format_duration(took)}"
+                f"about {format_duration(whole)} in all, not {format_duration(expected)}: "
+                f"{part}the first launch took {format_duration(took)}"
             )
+            self.expected = whole
 
     def _wait(self, event: Waits) -> None:
         """Show `launch 3 of 10 begins at 14:32:10`, and how long that is; in a pipe now and then."""

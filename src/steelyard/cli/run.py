@@ -103,7 +103,7 @@ def measure_and_show(
         check = partial(check_prints, to or "", like)
         results = measured(plan, folder, retry_failed=retry_failed, scatter=scatter, check=check)
     except KeyboardInterrupt:
-        raise StoppedError(f"stopped; what was finished is kept; to go on: {resumed(folder)}") from None
+        raise StoppedError(_stopped_words(folder)) from None
     answer = _print_answer(plan, results.read, like) if to is None else OnScreen((), 0)
     line = say_aside if to is None else tell_counted
     lines = tell_diagnostics(results.diagnostics) + line(f"results: {folder}")
@@ -118,6 +118,13 @@ def measure_and_show(
         print_closing(answer.followed_by(lines))
     unclosed = any(watch.ending is not None for file in results.read.measured.files for watch in file.watches)
     return {row.status for row in results.rows} | ({UNCLOSED} if unclosed else set())
+
+
+def _stopped_words(folder: Path) -> str:
+    """Say how to go on, if there is a campaign to go on with."""
+    if not (folder / "campaign.json").exists():
+        return "stopped before it had begun; nothing was measured"
+    return f"stopped; what was finished is kept; to go on: {resumed(folder)}"
 
 
 def _print_answer(plan: Plan, results: ReadFolder, like: Sequence[str]) -> OnScreen:

@@ -196,7 +196,9 @@ def _open_closed_streams() -> None:
     for name in ("stdin", "stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: PTH123, SIM115
+            stream = open(os.devnull, "r" if name == "stdin" else "w")  # noqa: PTH123, SIM115
+            setattr(sys, name, stream)
+            setattr(sys, f"__{name}__", stream)  # as Python's own: its descriptor stays open
         elif name != "stdin":
             stream.reconfigure(errors="replace")
     # What nobody reads on stderr must not end a measurement; rich would end the program there.

@@ -316,7 +316,7 @@ def _given(launcher: Path) -> Mpi:
     mpi = _probe(launcher, "given")
     if mpi is None:
         raise InputError(
-            f"'{launcher}' is no mpiexec of MPICH, Open MPI or Intel MPI: its --version says nothing known"
+            f"'{launcher}' is no mpiexec of MPICH, Open MPI or Intel MPI, by what --version prints; give one"
         )
     return mpi
 
@@ -386,7 +386,7 @@ def _install(choice: str, family: str, folder: Path) -> Path:
         identity = identify(new / "bin" / "mpiexec")
         if identity is None:
             raise InputError(
-                f"{choice} was installed from PyPI but its mpiexec does not start on this machine"
+                f"{choice} of PyPI was installed, and its mpiexec does not start here; give --mpi another one"
             )
         prefix = folder / f"{family}-{identity[1]}"
         new.rename(prefix)

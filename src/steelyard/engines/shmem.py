@@ -114,6 +114,6 @@ def _at_path(path: Path) -> Mpi:
     shmem = _probe(launcher, "given")
     if shmem is None:
         raise InputError(
-            f"'{launcher}' is no oshrun of Open MPI or of Sandia OpenSHMEM: its --version says nothing known"
+            f"'{launcher}' is no oshrun of Open MPI or Sandia OpenSHMEM, by what --version prints; give one"
         )
     return shmem

@@ -171,7 +171,7 @@ def _around(engine: Engine, request: LaunchRequest, fit: _Fit) -> _Around:
     path = loaded.environment.get("PATH", os.environ.get("PATH"))
     if wrapper and shutil.which(wrapper[0], path=path) is None:
         raise InputError(
-            f"there is no {visible(wrapper[0])} on PATH, which the ranks are to be run by; give another"
+            f"there is no {visible(wrapper[0])} on PATH, the wrapper of the ranks; give its path, or another"
         )
     given = _given(request.env)
     asked = (name for name in request.env if name not in AROUND.values() and name not in given)

@@ -28,7 +28,9 @@ def plan_process(
     Raises InputError if the launcher cannot be used, or the engine has no MPI.
     """
     if engine.mpi is None:
-        raise InputError(f"{engine.path} needs no launcher, and is on no other host")
+        raise InputError(
+            "an engine without MPI runs here, without a launcher; leave --launcher and --hosts out"
+        )
     chosen = choose_launcher(launcher, engine.mpi, allocation)
     start = Start(ranks=1, hosts=(host,) if host is not None else ())
     environment = engine_environment(engine) | dict(chosen.free.environment)

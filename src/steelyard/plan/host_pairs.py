@@ -163,7 +163,7 @@ def _groups(word: str, hosts: Sequence[AllocatedHost]) -> Sequence[HostGroup]:
     names = [name.strip() for name in word.split(",")]
     for name in names:
         if name not in by_name:
-            raise InputError(f"there is no host '{name}' among {', '.join(by_name)}, to be placed on")
+            raise InputError(f"there is no host '{name}' to place ranks on; give one of {', '.join(by_name)}")
         if len(names) > 2 and names.count(name) > 1:
             raise InputError(f"the host {name} stands twice in '{word}'; name each of several hosts once")
     return [tuple(by_name[name] for name in names)]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from steelyard.base.errors import InputError
 from steelyard.base.notes import with_notes
 from steelyard.base.units import format_values
 from steelyard.plan.suites import EVERY_CORE, KERNELS, SUITES, Like, groups
+from steelyard.records.command_line import command
 
 _SIZES, _RANKS = "sizes are --bytes 1..1Ki", "the number of ranks is -n 4, or several: -n 2,4"
 _LAUNCHES = "each start of the program is a launch: --launches 10"
@@ -46,6 +48,9 @@ THEIR_OPTIONS: Mapping[str, str] = {
     "--csv": "a table of it is in results.csv; steelyard show DIR --csv prints it",
 }
 
+_PAGE = "docs/reference/like.md"
+_MOST_NAMES, _SOME_NAMES = 50, 6  # tests that a sentence names: all of a suite, or the first
+
 # Tests of other suites without an op here, by parts of their names.
 _NOT_YET = (
     (r"oshm|shmem", "OpenSHMEM of another kind"),
@@ -68,17 +73,31 @@ def find_like(name: str) -> Like:
     if options and known_as(test) is not None:
         raise InputError(f"--like names a test, '{test}', without its options: {_our_options(options)}")
     if (theirs := groups().get(name.lower())) is not None:
-        names = ", ".join(row.name for row in theirs)
-        raise InputError(f"'{name}' is a suite of {len(theirs)} tests; give --like one or several: {names}")
+        raise InputError(f"'{name}' is a suite of {len(theirs)} tests; {_named_tests(theirs)}")
     if (runs_all := KERNELS.get(name.lower())) is not None:
         raise InputError(f"'{name}' is a suite whose programs are ops here; type: {runs_all}")
     rows = [row for suite in SUITES.values() for row in suite]
     for pattern, subject in _NOT_YET:
         if re.search(pattern, name.lower()):
-            raise InputError(f"'{name}' is a test of {subject}, and there are no such ops yet")
+            raise InputError(f"'{name}' is a test of {subject}, and there is no such op; see {_PAGE}")
     close = _near(name, (row.name for row in rows))
     hint = f"did you mean {close}? See" if close else "see"
-    raise InputError(f"no test of another suite is called '{name}'; {hint} docs/reference/like.md")
+    raise InputError(f"no test of another suite is called '{name}'; {hint} {_PAGE}")
+
+
+def _named_tests(rows: Sequence[Like]) -> str:
+    """Name the tests of a suite; of a large one its programs, or what lists the tests."""
+    if len(rows) <= _MOST_NAMES:
+        return f"give --like one or several: {', '.join(row.name for row in rows)}"
+    programs = Counter(row.program for row in rows)
+    if all(programs) and len(programs) > 1:
+        parts = ", ".join(f"{program} ({count})" for program, count in programs.items())
+        return f"a program of it names its own, such as --like {rows[0].program}: {parts}"
+    names = ", ".join(row.name for row in rows[:_SOME_NAMES])
+    start = f"{rows[0].name.partition('_')[0]}_"
+    is_usual = 2 * sum(row.name.startswith(start) for row in rows) > len(rows)
+    where = f"{command('list', f'{start}*')} lists them" if is_usual else f"{_PAGE} has all"
+    return f"give --like one or several, such as {names}; {where}"
 
 
 def _our_options(words: Sequence[str]) -> str:

@@ -44,12 +44,15 @@ def fitting(op: Op, size: int) -> dict[str, Value]:
 
 
 def _values(name: str, row: Param, given: Sequence[Value], case: BoundedCase) -> tuple[Value, ...]:
-    """Read values of a parameter, each checked; `*` means all that it can have, `8 of *` eight of them."""
+    """Read values of a parameter, each checked; `*` means all that it can have, `8 of *` eight of them.
+
+    What is named beside these is measured, too.
+    """
     key, words = row.name, row.words
     most = _most_of_all(given)
-    if most is not None and (every := all_values(row, case)):
-        return _drawn(every, most)
-    for value in given:
+    every = () if most is None else all_values(row, case)
+    named = [value for value in given if not every or _share(value) is None]
+    for value in named:
         if words and value not in words:
             raise InputError(f"{key} of {name} must be one of {', '.join(words)}, not {value}")
         if not words and isinstance(value, str):
@@ -58,7 +61,8 @@ def _values(name: str, row: Param, given: Sequence[Value], case: BoundedCase) ->
             raise InputError(f"{key} of {name} must be from {row.least:g} to {row.most:g}, not {value:g}")
         if isinstance(value, float) and row.is_whole and not value.is_integer():
             raise InputError(f"{key} of {name} must be a whole number, not {value:g}")
-    return tuple(given)
+    drawn = () if most is None else _drawn(every, most)
+    return tuple(dict.fromkeys((*drawn, *named)))
 
 
 def _several(value: Value | tuple[Value, ...]) -> tuple[Value, ...]:
@@ -66,11 +70,14 @@ def _several(value: Value | tuple[Value, ...]) -> tuple[Value, ...]:
 
 
 def _most_of_all(given: Sequence[Value]) -> float | None:
-    """Find how many of all values are meant: all by `*`, eight by `8 of *`; None where neither is given."""
-    counts = [_DRAWN.fullmatch(value) for value in given if isinstance(value, str)]
-    if "*" in given:
-        return math.inf
-    return max((float(count[1]) for count in counts if count), default=None)
+    """Find how many of all values are meant; None where no word means so."""
+    return max((share for value in given if (share := _share(value)) is not None), default=None)
+
+
+def _share(value: Value) -> float | None:
+    """Read how many of all values a word means: all by `*`, eight by `8 of *`; None for other values."""
+    count = _DRAWN.fullmatch(value) if isinstance(value, str) else None
+    return math.inf if value == "*" else float(count[1]) if count else None
 
 
 def _drawn(every: tuple[Value, ...], most: float) -> tuple[Value, ...]:
@@ -87,7 +94,12 @@ def params_of(owner: Op | Method | Rule, params: Mapping[str, Value]) -> dict[st
     return {row.name: params[row.name] for row in owner.params if row.name in params} if params else {}
 
 
+def ops_words(selected: Sequence[str]) -> str:
+    """Name the ops that a pattern may have selected by hundreds: the only one, or the first and the last."""
+    return selected[0] if len(selected) == 1 else f"{selected[0]}, ... {selected[-1]}"
+
+
 def no_param(key: str, selected: Sequence[str], known: Iterable[str]) -> str:
     """Say that none of the ops, nor their method or rule, has a parameter."""
-    of = selected[0] if len(selected) == 1 else f"{selected[0]}, ... {selected[-1]}"
-    return f"neither {of}, nor the method, nor the stop rule has a parameter '{key}'{nearest(key, known)}"
+    owners = f"{ops_words(selected)}, nor the method, nor the stop rule"
+    return f"neither {owners} has a parameter '{key}'{nearest(key, known)}"

@@ -28,12 +28,21 @@ from steelyard.plan.exclude import Excluded
 from steelyard.plan.given_files import check_used, ops_with_files, without_unasked
 from steelyard.plan.host_pairs import host_placements, is_of_hosts, placement_words
 from steelyard.plan.own_ops import select_own
-from steelyard.plan.params import combined_params, fitting, has_bounds, no_param, param_rows, params_of
+from steelyard.plan.params import (
+    combined_params,
+    fitting,
+    has_bounds,
+    no_param,
+    ops_words,
+    param_rows,
+    params_of,
+)
 from steelyard.plan.placement import placements_of
 from steelyard.plan.plan import Measure, Plan, Value, nearest
 from steelyard.plan.settings import settings_axis, words_of
 from steelyard.plan.teams import Team, teams_of
 from steelyard.records.campaign_file import Placement, PlannedPoint
+from steelyard.records.command_line import command
 from steelyard.records.kinds import FAULT, FILE
 from steelyard.system.openmp import omp_axis
 from steelyard.system.topology import NOWHERE, Topology
@@ -128,7 +137,7 @@ def resolve(
         excluded.check()
         impossible.check()
         if not points:
-            raise InputError(f"what is excluded leaves nothing of {', '.join(selected)}; exclude less")
+            raise InputError(f"what is excluded leaves nothing of {ops_words(selected)}; exclude less")
     _check_whole(plan, points.values(), ops)
     return with_references(with_work(points, ops), ops)
 
@@ -210,18 +219,19 @@ def _check_used(measure: Measure, selected: Sequence[str], asked: Sequence[_Aske
     """Raise InputError for a measure without test cases, or with what is of no use to any of them."""
     suited = {one.shared.method for one in asked}
     if idle := [method for method in words_in(measure.method) if method not in suited]:
-        raise InputError(f"the method {idle[0]} suits none of {', '.join(selected)}")
+        others = command("list", selected[0])
+        raise InputError(f"the method {idle[0]} suits none of {ops_words(selected)}; '{others}' names others")
     if not asked:
         raise InputError(_why_none_suits(measure, selected))
     known = {name for one in asked for name in one.rows}
     if unused := set(measure.params) - known:
         raise InputError(no_param(min(unused), selected, known))
     if measure.thread_level is not None and all(one.kind == SOLO for one in asked):
-        raise InputError(f"no test case of {', '.join(selected)} starts MPI; leave --thread-level out")
+        raise InputError(f"no test case of {ops_words(selected)} starts MPI; leave --thread-level out")
 
 
 def _why_none_suits(measure: Measure, selected: Sequence[str]) -> str:
-    names = ", ".join(selected)
+    names = ops_words(selected)
     if measure.placement is not None:
         places = f"as many places as the placement {measure.placement}"
         return f"none of {names} has {places}; give ranks or threads for it: two for pairs"
@@ -271,7 +281,7 @@ def _engine_for(measure: Measure, op: Op, team: Team, ops: Ops, place: Placement
     if asked == SOLO and of_hosts:
         where = place.text if place is not None else team.hosts
         raise InputError(
-            f"{op.name} without MPI is on the host of this process, not on {where}; leave one of both out"
+            f"{op.name} without MPI runs on this host, not on {where}; leave --engine {SOLO} out"
         )
     own = SHMEM if op.name in ops.shmem and op.name not in (ops.mpi or ops.solo) else MPI
     if asked is not None:
@@ -315,7 +325,8 @@ def _placements(
             continue
         if (team.hosts or 1) > 1:
             raise InputError(
-                f"the placement {on_cpus[0]} is of one host, not of {team.hosts}; leave one of both out"
+                f"the placement {on_cpus[0]} is for one host, and {team.hosts} are asked for; give "
+                "--placement hosts-each, or leave --hosts out"
             )
         whose = f"{op.name} on {counted(team.ranks, 'rank')}"
         whose += f" of {threads} threads" if threads > 1 else ""

@@ -70,7 +70,8 @@ def teams_of(measure: Measure, op: Op, cores: int, explicit: bool) -> tuple[Team
         ]
         if not teams:
             first = _numbers(measure.ranks, cores)[0]
-            raise InputError(f"{first} ranks cannot be shared evenly by {counted(hosts[0], 'host')}")
+            many = f"{counted(hosts[0], 'host')}; give a multiple of {hosts[0]}"
+            raise InputError(f"{first} ranks cannot be shared evenly by {many}")
     fitting = tuple(team for team in teams if team.ranks >= op.min_ranks)
     if explicit and not fitting:
         raise InputError(

@@ -152,7 +152,7 @@ def _record_lines(folder: Path) -> Iterator[str]:
     """Write the last records of the file that was written last."""
     files = [file for file in (folder / "records").glob("*.jsonl") if not file.is_symlink()]
     if not files:
-        raise InputError(f"'{folder}' has no records")
+        raise InputError(f"'{folder}' has no records; give a folder that 'steelyard run' wrote")
     newest = max(files, key=lambda file: file.lstat().st_mtime_ns)
     yield f"{newest.name}:"
     with open_regular(newest) as file:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from steelyard.campaign.events import (
     BudgetSpent,
     CampaignBegins,
+    CaseLasts,
     Event,
     JobStarted,
     LaunchEnded,
@@ -19,6 +20,7 @@ from steelyard.campaign.spread import Waits
 __all__ = [
     "BudgetSpent",
     "CampaignBegins",
+    "CaseLasts",
     "JobStarted",
     "LaunchEnded",
     "OnEvent",

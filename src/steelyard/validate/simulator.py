@@ -109,7 +109,7 @@ def read_platform(simulator: Simulator, machine: SimulatedMachine, hosts: int) -
     blank = next((name for name in names if name.split() != [name]), None)
     if blank is not None:
         raise InputError(
-            f"the host '{blank}' of '{machine.file}' has a blank in its name, which SMPI cannot take"
+            f"the host '{blank}' of '{machine.file}' has a blank in its name, as SMPI allows none; rename it"
         )
     return tuple(sorted(names, key=_natural))
 

@@ -32,8 +32,9 @@ enum {
                .summary =                                                                                    \
                    "what two ranks do. pingpong: a message there and one back; send, window: one message, "  \
                    "or a window, and an empty answer; exchange, biwindow: one message, or a window, each "   \
-                   "way at once; sendrecv: MPI_Sendrecv, nothing comes back; served: a window, and each "    \
-                   "caller is answered as soon as its own messages are there",                               \
+                   "way at once; isend: the same by MPI_Isend, then MPI_Recv; sendrecv: MPI_Sendrecv, "      \
+                   "nothing comes back; served: a window, and each caller is answered as soon as its own "   \
+                   "messages are there",                                                                     \
                .normal = usual,                                                                              \
                .most = TRAFFIC_KINDS - 1,                                                                    \
                .words = traffic_kinds},                                                                      \

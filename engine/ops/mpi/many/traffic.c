@@ -20,6 +20,7 @@ static const struct {
     bool answered; /* the message back is empty */
     bool one_way;  /* there is no message back */
     bool served;   /* callers are answered one by one */
+    bool waits;    /* messages are received one after the other, when all have been sent */
 } kinds[TRAFFIC_KINDS] = {
     [TRAFFIC_PINGPONG] = {0},
     [TRAFFIC_SEND] = {.answered = true},
@@ -28,10 +29,11 @@ static const struct {
     [TRAFFIC_BIWINDOW] = {.windowed = true, .at_once = true},
     [TRAFFIC_SENDRECV] = {.at_once = true, .one_way = true},
     [TRAFFIC_SERVED] = {.windowed = true, .answered = true, .served = true},
+    [TRAFFIC_ISEND] = {.at_once = true, .waits = true},
 };
 
-const char *const traffic_kinds[TRAFFIC_KINDS + 1] = {"pingpong", "send",     "exchange", "window",
-                                                      "biwindow", "sendrecv", "served",   NULL};
+const char *const traffic_kinds[TRAFFIC_KINDS + 1] = {"pingpong", "send",   "exchange", "window", "biwindow",
+                                                      "sendrecv", "served", "isend",    NULL};
 
 struct message {
     void *data;
@@ -119,6 +121,23 @@ static int run_at_once(struct traffic *t, int64_t reps)
     for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i)
         rc = run_phase(t, &t->phases[0]);
     return team_mpi_err(rc, "MPI_Irecv, MPI_Isend or MPI_Waitall");
+}
+
+/* The last that calls this rank is received first: in a ring, the one from before, which was sent first. */
+static int run_isend(struct traffic *t, int64_t reps)
+{
+    const struct traffic_phase *p = &t->phases[0];
+    int rc = MPI_SUCCESS;
+    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
+        MPI_Request *request = t->requests;
+        for (const struct message *m = p->send; m < p->send + p->sends && rc == MPI_SUCCESS; ++m)
+            rc = MPI_Isend(m->data, m->count, MPI_BYTE, m->peer, m->tag, t->comm, request++);
+        for (const struct message *m = p->recv + p->recvs; m-- > p->recv && rc == MPI_SUCCESS;)
+            rc = MPI_Recv(m->data, m->count, MPI_BYTE, m->peer, m->tag, t->comm, MPI_STATUS_IGNORE);
+        if (rc == MPI_SUCCESS)
+            rc = MPI_Waitall(p->sends, t->requests, statuses_ignored());
+    }
+    return team_mpi_err(rc, "MPI_Isend, MPI_Recv or MPI_Waitall");
 }
 
 /* One MPI_Sendrecv after the other; the i-th call of this rank with the i-th that calls it. */
@@ -310,6 +329,8 @@ static void choose_run(struct traffic *t, const struct layout_peers *peers, enum
         t->run = run_sendrecv;
     else if (kinds[kind].served && peers->from_count > 0)
         t->run = run_served;
+    else if (kinds[kind].waits)
+        t->run = run_isend;
     else if (!kinds[kind].at_once && p[0].sends == 1 && p[0].recvs == 0) {
         t->run = run_caller;
         t->single[0] = p[0].send[0];

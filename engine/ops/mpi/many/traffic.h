@@ -20,6 +20,7 @@ enum traffic_kind {
     TRAFFIC_BIWINDOW, /* a window of messages each way, at once */
     TRAFFIC_SENDRECV, /* MPI_Sendrecv: a message there; none comes back */
     TRAFFIC_SERVED,   /* as a window, and each caller is answered as soon as its own messages have come */
+    TRAFFIC_ISEND,    /* a message each way, at once, by MPI_Isend; then they are received by MPI_Recv */
     TRAFFIC_KINDS
 };
 

@@ -30,7 +30,7 @@ FULL = 0.95  # of the highest rate
 _OP, _HOSTS = "mpi.pattern.bisection", 2
 _BY_NUMBER = ("ranks", "hosts", "placed")  # one rank a host is a placement of its own
 _LEAST_NUMBERS = 2
-_BOTH_WAYS = ("exchange", "biwindow", "pingpong")  # kinds whose bytes go half each way
+_BOTH_WAYS = ("exchange", "isend", "biwindow", "pingpong")  # kinds whose bytes go half each way
 
 
 class RanksAHost(Struct, frozen=True, kw_only=True):

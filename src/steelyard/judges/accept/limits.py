@@ -185,7 +185,7 @@ def read_limits(path: Path) -> tuple[Limit, ...]:
     if not found:
         raise InputError(f"{name} has no [[limit]]; write one: {_EXAMPLE}")
     if len(found) > _MOST_LIMITS:
-        raise InputError(f"{name} has {len(found)} of them; give at most {_MOST_LIMITS}")
+        raise InputError(f"{name} has {len(found)} limits; give {_MOST_LIMITS} at most")
     names = [one.what for one in found]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError(f"{name} has '{twice}' twice; give each a name (what) of its own")

@@ -40,8 +40,8 @@ def imb() -> Iterator[Like]:
     replaced = "MPI_Sendrecv_replace in a ring"
     yield _mpi1("SendRecv_Replace", "mpi.sendrecv_replace", {}, replaced, "between two ranks")
     both = "MPI_Isend to both neighbours in a ring, then MPI_Recv from them"
-    posted = "here both are posted first, by MPI_Irecv"
-    yield _mpi1("Exchange", "mpi.pattern.ring", {"kind": "exchange"}, both, posted)
+    one = "there both arrive in one buffer, here each has its own"
+    yield _mpi1("Exchange", "mpi.pattern.ring", {"kind": "isend"}, both, one)
     for name, kind in (("Uniband", "window"), ("Biband", "biwindow")):
         window: LikeParams = {"kind": kind, "window": _WINDOW}
         yield _mpi1(name, "mpi.pattern.bisection", window, "windows of 256 messages and an answer")
@@ -90,7 +90,7 @@ def _mt() -> Iterator[Like]:
         ("PingPongMT", "pingpong", {}),
         ("PingPingMT", "pingping", {}),
         ("SendRecvMT", "pattern.ring", {"kind": "sendrecv"}),
-        ("ExchangeMT", "pattern.ring", {"kind": "exchange"}),
+        ("ExchangeMT", "pattern.ring", {"kind": "isend"}),
         ("UniBandMT", "pattern.bisection", {"kind": "window"}),
         ("BiBandMT", "pattern.bisection", {"kind": "biwindow"}),
     ):

@@ -92,6 +92,21 @@ def test_a_closed_stderr_changes_no_exit_code(measured: Path, closed: tuple[int,
     assert codes == [0, 2]
 
 
+def test_a_terminal_that_does_not_say_its_size(measured: Path) -> None:
+    """As that of a container or of a script."""
+    ours, theirs = os.openpty()
+    env = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    try:
+        codes = [
+            _steelyard("show", str(folder), stderr=theirs, env=env).returncode
+            for folder in (measured, measured / "x")
+        ]
+    finally:
+        os.close(theirs)
+        os.close(ours)
+    assert codes == [0, 2]
+
+
 def test_a_terminal_of_ascii(measured: Path) -> None:
     env = os.environ | {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     done = _steelyard("show", str(measured), env=env)

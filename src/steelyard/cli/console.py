@@ -71,9 +71,12 @@ def tell_counted(text: str) -> int:
 
 
 def _size_of_stderr() -> tuple[int, int]:
-    """Return the size of the terminal at stderr, which is there where stdout is a pipe."""
+    """Return the size of the terminal at stderr, which is there where stdout is a pipe; the usual one if it
+    says none, as where a container or a script makes it.
+    """
     with contextlib.suppress(OSError, ValueError):
-        return os.get_terminal_size(sys.stderr.fileno())
+        columns, lines = os.get_terminal_size(sys.stderr.fileno())
+        return columns or _USUAL_SIZE[0], lines or _USUAL_SIZE[1]
     return _USUAL_SIZE
 
 

@@ -115,6 +115,13 @@ def test_a_terminal_of_ascii(measured: Path) -> None:
     assert "self.empty" in done.stdout
 
 
+def test_a_folder_that_is_gone(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    done = _steelyard(*_RUN, before=gone.rmdir, cwd=gone)
+    _says(done, 2, "^steelyard: the folder in which this was typed is gone; go to another one")
+
+
 # ---- disks -------------------------------------------------------------------------------------------------
 
 

@@ -141,6 +141,8 @@ def main() -> None:
         sys.exit(128 + signal.SIGPIPE)
     except OSError as error:
         _leave_stdout()
+        if _is_nowhere():
+            _end("the folder in which this was typed is gone; go to another one (cd)", 2)
         where = f"'{error.filename}': " if error.filename is not None else ""
         what = f"{where}{error.strerror or error}; what was finished is kept"
         folder = results_folder_of(error)
@@ -191,6 +193,15 @@ def _leave_stdout() -> None:
     """Close a stdout that accepts nothing, and drop the rest of its buffer."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _is_nowhere() -> bool:
+    """Was the current folder removed? Then no relative path means anything."""
+    try:
+        os.getcwd()  # noqa: PTH109
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _version(wanted: bool) -> None:

@@ -29,13 +29,13 @@ from steelyard.analyses.rma_support.model import (
     UNSUPPORTED,
     Functionality,
     functionality_of,
-    is_one_sided,
     outcome_of,
 )
 from steelyard.base.plural import counted
 from steelyard.report.setting_words import machine_words
 from steelyard.results.load import Measured, load
 from steelyard.results.row import Row
+from steelyard.results.row_kinds import is_one_sided
 from steelyard.results.rows import rows_of
 from steelyard.results.states import shared_by
 

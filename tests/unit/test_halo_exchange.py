@@ -10,10 +10,10 @@ from msgspec import structs
 from loaded import load_benchmark
 from macro_rows import counts, row
 from made_plans import made_plan
+from steelyard.analyses.bests import AGREES, CANNOT_TELL, DISAGREES
 from steelyard.analyses.halo_exchange.model import Exchanges, exchanges_of
 from steelyard.analyses.halo_exchange.pictures import exchange_charts
 from steelyard.analyses.halo_exchange.tables import exchange_tables
-from steelyard.analyses.micro_macro.model import AGREES, CANNOT_TELL, DISAGREES
 from steelyard.analyses.rma_support.model import functionality_of
 from steelyard.analyses.rma_support.tables import functionality_tables
 from steelyard.render.chart import Boxes

@@ -14,7 +14,7 @@ from flat_rows import flat_row
 from make_records import FakePoint, steady, write_folder
 from placed import tables_text
 from record_lines import unsealed
-from steelyard.analyses.hosts.model import host_matrices, hosts_of_ranks
+from steelyard.analyses.hosts.model import host_matrices
 from steelyard.analyses.hosts.tables import seen_tables
 from steelyard.analyses.placement_pairs.model import pair_tables
 from steelyard.analyses.placement_pairs.pictures import matrix_chart
@@ -31,7 +31,7 @@ from steelyard.records.campaign_file import Placement, PlannedPoint
 from steelyard.report import write_report
 from steelyard.results.facets import Messages
 from steelyard.results.facets.messages import RowPair
-from steelyard.results.hosts import HostSeen, hosts_seen
+from steelyard.results.hosts import HostSeen, hosts_of_ranks, hosts_seen
 from steelyard.results.load import load
 from steelyard.results.rows import results, rows_of
 from steelyard.system.allocation import AllocatedHost, Allocation, named_hosts

@@ -53,6 +53,16 @@ _MAY_IMPORT: dict[str, str] = {
     "session": f"{_JUDGED} system engines launch plan campaign diagnostics judges export report",
     "cli": "*",
 }
+# Analysis -> another one whose answer is a part of its own. What several share is in `results`, `rows` or
+# `stats`, or beside the analyses.
+_BUILDS_ON = {
+    "collective_lines": "loggp",
+    "micro_macro": "loggp",
+    "loggp": "micro_macro",  # its table stands within that one's
+    "phases": "halo_exchange",
+}
+_BESIDE = ("analysis", "bests", "unmodelled")  # what the folder of analyses has for each of them
+_OF_ANALYSIS = re.compile(r"analyses/(\w+)/")
 # What one module does that no other may.
 _STARTS_PROCESSES, _FORKS = "system/process.py", "system/workers.py"
 _PRINTS_ON, _EXITS_FROM = "cli/", ("cli/", _STARTS_PROCESSES, _FORKS)
@@ -102,8 +112,12 @@ def _imports(path: str, folder: str, tree: ast.Module) -> Iterator[str]:
             yield f"imports {name}: write the whole name"
         if first in _PROCESS_MODULES and path != _STARTS_PROCESSES:
             yield f"imports {name}, which is for {_STARTS_PROCESSES} alone"
-        if first == "steelyard" and not any(_lies_in(rest.replace(".", "/"), target) for target in allowed):
+        target = rest.replace(".", "/")
+        if first == "steelyard" and not any(_lies_in(target, folder) for folder in allowed):
             yield f"imports {name}"
+        mine, theirs = _OF_ANALYSIS.match(path), _OF_ANALYSIS.match(target)
+        if mine and theirs and theirs[1] not in (mine[1], *_BESIDE, _BUILDS_ON.get(mine[1])):
+            yield f"imports {name} of another analysis"
 
 
 def _lies_in(path: str, folder: str) -> bool:
@@ -202,6 +216,11 @@ def test_no_two_types_have_one_name() -> None:
             "imports steelyard.judges.compare.arms",
         ),
         (
+            "analyses/scaling/model.py",
+            "from steelyard.analyses.loggp.model import LogModel",
+            "imports steelyard.analyses.loggp.model.LogModel of another analysis",
+        ),
+        (
             "judges/compare/arms.py",
             "from steelyard.judges.history import store",
             "imports steelyard.judges.history.store",
@@ -252,6 +271,10 @@ def test_a_violation_in_the_package_is_found(path: str, line: str, complaint: st
             "from steelyard.results.row import Row\nfrom steelyard.rows import words",
         ),
         ("stats/modes.py", "import numpy as np\nfrom steelyard.stats.quantile import median"),
+        (
+            "analyses/micro_macro/model.py",
+            "from steelyard.analyses.bests import Best\nfrom steelyard.analyses.loggp.model import LogModel",
+        ),
     ],
 )
 def test_what_the_package_may(path: str, text: str) -> None:

@@ -10,11 +10,12 @@ from msgspec.structs import replace
 
 from further import further
 from macro_rows import SIZES, TRUE, counts, pingpongs, row
-from steelyard.analyses.loggp.model import communication_ns, launch_medians, log_models, rounds_of
+from steelyard.analyses.loggp.model import communication_ns, log_models, rounds_of
 from steelyard.analyses.loggp.tables import log_table, message_tables
 from steelyard.records.parts import Phase
 from steelyard.records.schema import Phases
 from steelyard.results.phases import RowPhases, communication_share
+from steelyard.results.row import launch_medians
 from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, launch_interval, pieces_at
 
 

@@ -10,8 +10,8 @@ import pytest
 from further import further
 from macro_rows import COMPUTE, SIZES, kernel, pingpongs, row
 from steelyard.analyses.analysis import Made
-from steelyard.analyses.bests import Best, bests_of
-from steelyard.analyses.micro_macro.model import AGREES, CANNOT_TELL, DISAGREES, Macro, macro_of, verdict_of
+from steelyard.analyses.bests import AGREES, CANNOT_TELL, DISAGREES, Best, bests_of, verdict_of
+from steelyard.analyses.micro_macro.model import Macro, macro_of
 from steelyard.analyses.micro_macro.tables import best_words, macro_tables
 from steelyard.analyses.registry import analysis_tables
 from steelyard.results.row import Row

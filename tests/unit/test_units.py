@@ -120,6 +120,9 @@ def test_a_size_is_told_as_one_that_is_read_the_same(text: str) -> None:
 def test_format_memory() -> None:
     assert units.format_memory(8_330_248_192) == "7.758 GiB"
     assert units.format_memory(512) == "512 B"
+    assert units.format_memory(-3.4) == "-3 B"
+    assert units.format_memory(-0.4) == "0 B"
+    assert units.format_memory(-1040.4) == "-1.016 KiB"
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ from steelyard.stats.paired_permutation import compare_arms
 
 ALPHA = 0.05  # of all pairs of all lines together
 LEAST = math.log(1.02)  # a smaller difference of two MPIs does not matter
+# Do two figures name the same best arm?
+AGREES, DISAGREES, CANNOT_TELL = "agrees", "disagrees", "cannot tell"
 Times = Mapping[str, Mapping[int, float]]  # of an MPI, by launch, in ns
 
 
@@ -115,3 +117,14 @@ def _best(line: Times, found: Mapping[tuple[str, str], tuple[float, float, float
     best = (first, *(name for name in line if name != first and not is_worse(name)))
     named = {f"{a}, {b}": p for (a, b), (p, *_) in own.items()}
     return Best(best, named, all(least < ALPHA for *_, least in own.values()))
+
+
+def verdict_of(figure: Sequence[str], kernel: Sequence[str]) -> str:
+    """Does a figure name the best MPI for a kernel? Compares the best ones of both, with those not
+    distinguishable.
+
+    It agrees only if both name the same single one: two ties may hide opposite truths.
+    """
+    if not set(figure) & set(kernel):
+        return DISAGREES
+    return AGREES if len(figure) == len(kernel) == 1 else CANNOT_TELL

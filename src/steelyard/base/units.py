@@ -153,12 +153,15 @@ def format_bytes(count: int) -> str:
     return f"{count} B"
 
 
-def format_memory(count: int) -> str:
-    """Write a measured amount, `7.758 GiB`: the largest binary prefix that leaves 1 or more."""
+def format_memory(count: float) -> str:
+    """Write a measured amount in whole bytes, `7.758 GiB`, `-3 B`: by the largest binary prefix that leaves 1
+    or more.
+    """
+    sign, amount = "-" if count <= -0.5 else "", round(abs(count))
     for prefix in ("Ti", "Gi", "Mi", "Ki"):
-        if count >= _BINARY[prefix]:
-            return f"{count / _BINARY[prefix]:.4g} {prefix}B"
-    return f"{count} B"
+        if amount >= _BINARY[prefix]:
+            return f"{sign}{amount / _BINARY[prefix]:.4g} {prefix}B"
+    return f"{sign}{amount} B"
 
 
 def format_time(ns: float) -> str:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from steelyard.records.parts import Place
 from steelyard.results.load import Measured
+from steelyard.results.row import Row
 from steelyard.results.states import beside, changes_of, neighbours, shared_by
 
 _MOST_NAMED = 3  # processes
@@ -84,3 +85,11 @@ def _machine_of(places: Iterable[Place]) -> str:
 def _few(names: Sequence[str]) -> tuple[str, ...]:
     more = len(names) - _MOST_NAMED
     return (*names[:_MOST_NAMED], *((f"{more} more",) if more > 0 else ()))
+
+
+def hosts_of_ranks(row: Row) -> tuple[str, ...]:
+    """List the host of each rank, if all are known and different; else none."""
+    if row.placed is not None and len(row.placed.hosts) <= 2:
+        return ()
+    hosts = tuple(part.rpartition(":")[0] for part in (row.placement or "").split("|"))
+    return hosts if len(set(hosts)) == row.ranks and all(hosts) else ()

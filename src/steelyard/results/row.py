@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeVar
 
 from msgspec import Struct
@@ -178,3 +179,17 @@ class Row(Struct, frozen=True, kw_only=True):
             if isinstance(facet, kind):
                 return facet
         return kind()
+
+
+def launch_medians(row: Row) -> dict[int, float]:
+    """Map launch numbers to medians above 0, in ns."""
+    return {
+        launch.launch: launch.median or 0.0
+        for launch in row.launches
+        if launch.status == "ok" and has_time(launch)
+    }
+
+
+def any_row(test: Mapping[str, Row]) -> Row:
+    """Take one row of a test, for what all of them have in common."""
+    return next(iter(test.values()))

@@ -16,6 +16,7 @@ from steelyard.render.table import NOTHING
 from steelyard.results.facets import Beyond, Modes
 from steelyard.results.facets.modes import RowMode
 from steelyard.results.row import Row, half_of
+from steelyard.stats import Interval
 
 _KIND = re.compile(r"^(unsupported|input): (rank \d+: )?")  # what precedes the reason in a skipped test case
 
@@ -219,3 +220,10 @@ def time_words(value: float | None) -> str:
 def rate_words(value: float | None) -> str:
     """Format a bandwidth; a dash for none."""
     return NOTHING if value is None else format_rate(value)
+
+
+def number_interval(span: Interval) -> str:
+    """`0.12 to 0.15`, a dash without an interval."""
+    if span.low is None or span.high is None:
+        return NOTHING
+    return f"{span.low:.3g} to {span.high:.3g}"

@@ -10,6 +10,7 @@ from steelyard.stats.interval import (
     block_medians,
     block_quantiles,
     launch_interval,
+    span_of,
     with_tick,
 )
 from steelyard.stats.lines import Piece, find_breaks, fit_pieces, pieces_at, relative_fit, slope_interval
@@ -47,6 +48,7 @@ __all__ = [
     "share_interval",
     "shift_interval",
     "slope_interval",
+    "span_of",
     "spectrum",
     "spectrum_peaks",
     "typical_mode",

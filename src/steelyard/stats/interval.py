@@ -204,6 +204,26 @@ def launch_interval(
     return estimate
 
 
+def span_of(
+    values: Sequence[float],
+    *,
+    logs: bool = True,
+    groups: Sequence[Sequence[int]] = (),
+    alike: float = 0.0,
+) -> Interval:
+    """Compute the median of the launches' values, with its interval (one value has none), see
+    `launch_interval`.
+
+    Raises ValueError without values.
+    """
+    if not values:
+        raise ValueError("a span needs a launch")
+    if len(values) == 1:
+        return Interval(float(values[0]))
+    estimate = launch_interval(values, logs=logs, groups=groups, alike=alike)
+    return Interval(estimate.value, estimate.low, estimate.high)
+
+
 def _with_fewer_ranks(estimate: Estimate, data: FloatArray) -> Estimate:
     """Widen an interval of launches that are alike to the ranks that as few independent ones would have.
 

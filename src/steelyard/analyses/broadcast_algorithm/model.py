@@ -29,11 +29,11 @@ from steelyard.analyses.broadcast_algorithm.trees import (
     TreeFit,
     fit_trees,
 )
-from steelyard.analyses.loggp.model import is_pingpong
 from steelyard.records.fields import Params
 from steelyard.results.facets import Windows
 from steelyard.results.key import key_of
 from steelyard.results.row import Row
+from steelyard.results.row_kinds import is_pingpong
 from steelyard.stats import share_interval
 from steelyard.stats.arrays import FloatArray
 

@@ -14,14 +14,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from steelyard.analyses.loggp.model import launch_medians, span_of
 from steelyard.records.fields import Params
 from steelyard.results.facets import Tails
 from steelyard.results.facets.tails import TOLD
 from steelyard.results.key import key_of
-from steelyard.results.row import Row
+from steelyard.results.row import Row, launch_medians
 from steelyard.rows.labels import told_params
-from steelyard.stats import Interval
+from steelyard.stats import Interval, span_of
 
 TRAFFIC, NONE = "traffic", "none"
 _FREE = (f"param.{TRAFFIC}", "param.traffic_bytes", "param.traffic_window")

@@ -15,11 +15,10 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec import Struct
 
-from steelyard.analyses.loggp.model import launch_medians
 from steelyard.records.fields import Params
 from steelyard.results.key import key_of
 from steelyard.results.roofs import moved_bytes
-from steelyard.results.row import Row
+from steelyard.results.row import Row, launch_medians
 from steelyard.stats import Interval
 from steelyard.stats.crossed import LEAST_COLUMNS, LEAST_ROWS, crossed_interval
 

@@ -14,14 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from msgspec import Struct
 
-from steelyard.analyses.bests import leaders_of
-from steelyard.analyses.loggp.model import launch_medians, span_of
-from steelyard.analyses.micro_macro.model import any_row, is_kernel, verdict_of
+from steelyard.analyses.bests import leaders_of, verdict_of
 from steelyard.records.fields import Params
 from steelyard.results.agreement import HOW, problem_of
 from steelyard.results.facets import Inside
-from steelyard.results.row import Row
-from steelyard.stats import Interval, kendall
+from steelyard.results.row import Row, any_row, launch_medians
+from steelyard.results.row_kinds import is_kernel
+from steelyard.stats import Interval, kendall, span_of
 
 BASE = "nonblocking"  # the back end that all others are compared with
 _BACKEND, _BACK = "backend", "back"  # the parameter of an application, and of a halo

@@ -19,6 +19,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from steelyard.results.facets import Messages
+from steelyard.results.hosts import hosts_of_ranks
 from steelyard.results.key import RowKey, key_of
 from steelyard.results.row import Row, has_time
 from steelyard.stats.arrays import FloatArray
@@ -111,14 +112,6 @@ def host_matrices(rows: Sequence[Row]) -> tuple[HostMatrix, ...]:
         )
         for table in tables
     )
-
-
-def hosts_of_ranks(row: Row) -> tuple[str, ...]:
-    """List the host of each rank, if all are known and different; else none."""
-    if row.placed is not None and len(row.placed.hosts) <= 2:
-        return ()
-    hosts = tuple(part.rpartition(":")[0] for part in (row.placement or "").split("|"))
-    return hosts if len(set(hosts)) == row.ranks and all(hosts) else ()
 
 
 def _pairs(row: Row) -> Iterator[tuple[tuple[str, str], float, _Launches]]:

@@ -52,7 +52,7 @@ def _cells(use: InterfaceUse) -> tuple[str, ...]:
     return (
         use.name,
         hosts_words(use.hosts),
-        format_memory(round(max(use.received, use.sent))),
+        format_memory(max(use.received, use.sent)),
         format_rate(use.rate),
         _line_words(use),
         "" if use.others is None else f"most others use {use.others}",

@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, structs
 
-from steelyard.records.kinds import LATENCY, MPI
 from steelyard.results.facets import Limits
 from steelyard.results.key import key_of
 from steelyard.results.phases import RowPhases
-from steelyard.results.row import Row, has_time
+from steelyard.results.row import Row, launch_medians
+from steelyard.results.row_kinds import is_pingpong
 from steelyard.results.sittings import sittings_of
-from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, launch_interval, pieces_at
+from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, pieces_at, span_of
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.fast_stats import middle
 from steelyard.stats.lines import f_tail, median_noise
@@ -71,40 +71,6 @@ class LogModel(Struct, frozen=True):
     pieces: tuple[LogPiece, ...]
     missed: float
     launches: dict[int, tuple[Piece, ...]]
-
-
-def span_of(
-    values: Sequence[float],
-    *,
-    logs: bool = True,
-    groups: Sequence[Sequence[int]] = (),
-    alike: float = 0.0,
-) -> Interval:
-    """Compute the median of the launches' values, with its interval (one value has none), see
-    `launch_interval`.
-
-    Raises ValueError without values.
-    """
-    if not values:
-        raise ValueError("a span needs a launch")
-    if len(values) == 1:
-        return Interval(float(values[0]))
-    estimate = launch_interval(values, logs=logs, groups=groups, alike=alike)
-    return Interval(estimate.value, estimate.low, estimate.high)
-
-
-def is_pingpong(row: Row) -> bool:
-    """Is it a row of messages there and back over MPI?"""
-    return row.layer == MPI and row.role == LATENCY
-
-
-def launch_medians(row: Row) -> dict[int, float]:
-    """Map launch numbers to medians above 0, in ns."""
-    return {
-        launch.launch: launch.median or 0.0
-        for launch in row.launches
-        if launch.status == "ok" and has_time(launch)
-    }
 
 
 def log_models(rows: Iterable[Row]) -> tuple[LogModel, ...]:

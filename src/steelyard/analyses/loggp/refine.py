@@ -15,10 +15,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from steelyard.analyses.loggp.model import LEAST_JUMP, launch_medians
+from steelyard.analyses.loggp.model import LEAST_JUMP
 from steelyard.records.kinds import BANDWIDTH, LATENCY
 from steelyard.results.key import key_of
-from steelyard.results.row import Row
+from steelyard.results.row import Row, launch_medians
 from steelyard.stats import find_breaks, fit_pieces
 
 LEAST_SIZES = 6  # two lines of three sizes each

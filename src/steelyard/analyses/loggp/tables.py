@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from steelyard.analyses.loggp.model import LogModel, LogPiece
 from steelyard.base.units import format_bytes, format_time
 from steelyard.render.table import NOTHING, Table, number, plain_lines, remark, words
+from steelyard.rows.words import number_interval
 from steelyard.stats import Interval
 
 LEAST_SIZES = 6  # of ping-pong, for a table of its own: fewer show no changes
@@ -88,10 +89,3 @@ def _time_cells(span: Interval) -> tuple[str, str]:
     if span.low is None or span.high is None:
         return format_time(span.value), NOTHING
     return format_time(span.value), f"{format_time(span.low)} – {format_time(span.high)}"
-
-
-def number_interval(span: Interval) -> str:
-    """`0.12 to 0.15`, a dash without an interval."""
-    if span.low is None or span.high is None:
-        return NOTHING
-    return f"{span.low:.3g} to {span.high:.3g}"

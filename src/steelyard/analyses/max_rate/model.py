@@ -22,13 +22,12 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec import Struct
 
-from steelyard.analyses.loggp.model import launch_medians, span_of
 from steelyard.analyses.unmodelled import Unmodelled, unmodelled
 from steelyard.records.fields import Params
 from steelyard.results.key import key_of
 from steelyard.results.roofs import moved_bytes
-from steelyard.results.row import Row
-from steelyard.stats import Interval
+from steelyard.results.row import Row, launch_medians
+from steelyard.stats import Interval, span_of
 from steelyard.stats.arrays import FloatArray
 
 LEAST_PAIRS = 3  # numbers of pairs

@@ -13,28 +13,20 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from msgspec import Struct
 
-from steelyard.analyses.bests import Best, Times, bests_of
-from steelyard.analyses.loggp.model import (
-    LEAST_SIZES,
-    LogModel,
-    communication_ns,
-    launch_medians,
-    log_models,
-    span_of,
-)
+from steelyard.analyses.bests import Best, Times, bests_of, verdict_of
+from steelyard.analyses.loggp.model import LEAST_SIZES, LogModel, communication_ns, log_models
 from steelyard.records.fields import Params
-from steelyard.records.kinds import BANDWIDTH, KERNEL, LATENCY, MPI
+from steelyard.records.kinds import BANDWIDTH, LATENCY, MPI
 from steelyard.results.facets import Inside, Rate
 from steelyard.results.key import key_of
-from steelyard.results.row import Row
-from steelyard.stats import Interval, kendall
+from steelyard.results.row import Row, any_row, launch_medians
+from steelyard.results.row_kinds import is_kernel
+from steelyard.stats import Interval, kendall, span_of
 
 LATENCY_MOST = 1024  # bytes: messages there and back are times up to here, rates above
 PINGPONG, STREAM = "ping-pong", "stream"
 _MICRO = {LATENCY: PINGPONG, BANDWIDTH: STREAM}  # the role of a micro-benchmark of MPI -> its name
 _TCP = "sock.tcp"  # prefix of the layer that is shown beside MPI
-
-AGREES, DISAGREES, CANNOT_TELL = "agrees", "disagrees", "cannot tell"
 
 
 class TestValue(Struct, frozen=True):
@@ -121,11 +113,6 @@ class Macro(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def is_kernel(row: Row) -> bool:
-    """Is it a row of a kernel?"""
-    return row.role == KERNEL
-
-
 def _is_message(row: Row) -> bool:
     """Is it a row of a micro-benchmark of MPI?"""
     return row.layer == MPI and row.role in _MICRO
@@ -155,11 +142,6 @@ def macro_of(rows: Sequence[Row]) -> Macro:
         agreements=tuple(_agreements(tests, lines, totals, predicted)),
         notes=tuple(_notes(tests, lines, models)),
     )
-
-
-def any_row(test: Mapping[str, Row]) -> Row:
-    """Take one row of a test, for what all of them have in common."""
-    return next(iter(test.values()))
 
 
 def _times(test: Mapping[str, Row]) -> dict[str, dict[int, float]]:
@@ -309,17 +291,6 @@ def _agreements(
                     p=p if len(kernel) > 2 else None,
                     verdict=verdict_of(best.best, own.best),
                 )
-
-
-def verdict_of(figure: Sequence[str], kernel: Sequence[str]) -> str:
-    """Does a figure name the best MPI for a kernel? Compares the best ones of both, with those not
-    distinguishable.
-
-    It agrees only if both name the same single one: two ties may hide opposite truths.
-    """
-    if not set(figure) & set(kernel):
-        return DISAGREES
-    return AGREES if len(figure) == len(kernel) == 1 else CANNOT_TELL
 
 
 def _figures_of(tests: Sequence[Mapping[str, Row]], lines: Sequence[Best]) -> dict[str, tuple[Times, Best]]:

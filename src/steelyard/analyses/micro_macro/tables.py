@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steelyard.analyses.loggp.tables import log_table, number_interval
+from steelyard.analyses.bests import AGREES, CANNOT_TELL, DISAGREES
+from steelyard.analyses.loggp.tables import log_table
 from steelyard.analyses.micro_macro.model import (
-    AGREES,
-    CANNOT_TELL,
-    DISAGREES,
     PINGPONG,
     STREAM,
     Agreement,
@@ -21,6 +19,7 @@ from steelyard.base.units import format_bytes, format_time
 from steelyard.render.table import NOTHING, Table, number, plain_lines, words
 from steelyard.rows.kernel_names import BACKEND, kernel_facts, kernel_name
 from steelyard.rows.labels import labels_of
+from steelyard.rows.words import number_interval
 
 RAW_TCP = "raw TCP"
 MOST_BESIDE = 3  # values of a test that fit side by side

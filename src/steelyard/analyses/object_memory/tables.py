@@ -64,15 +64,10 @@ def _facts(memory: ObjectMemory) -> Facts:
 def _cells(memory: ObjectMemory, slopes: Sequence[Interval | None]) -> tuple[str, ...]:
     return (
         NOTHING if memory.bytes is None else format_bytes(memory.bytes),
-        memory_words(memory.held.value),
+        format_memory(memory.held.value),
         half_words(memory.held.value, memory.held.low, memory.held.high),
-        *(NOTHING if slope is None else memory_words(slope.value) for slope in slopes),
-        NOTHING if memory.resident is None else memory_words(memory.resident),
-        NOTHING if memory.left is None else memory_words(memory.left.value),
+        *(NOTHING if slope is None else format_memory(slope.value) for slope in slopes),
+        NOTHING if memory.resident is None else format_memory(memory.resident),
+        NOTHING if memory.left is None else format_memory(memory.left.value),
         memory.verdict,
     )
-
-
-def memory_words(count: float) -> str:
-    """Write `1.016 KiB`, `-3 B`: never less than a byte."""
-    return f"{'-' if count <= -0.5 else ''}{format_memory(round(abs(count)))}"

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from steelyard.analyses.ranking.model import ORIGIN, done_at
 from steelyard.records.fields import Params
 from steelyard.results.row import Row
+from steelyard.results.row_kinds import ORIGIN, done_at
 from steelyard.rows.ratios import ratio_of
 
 _SEEN, _PUT, _GET, _ADD, _RATE = "put until it is seen", "put", "get", "fetch and add", "puts in flight"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from steelyard.analyses.one_sided.model import QUESTIONS, LibraryAnswer, OneSidedQuestion
-from steelyard.analyses.ranking.model import OPTIONS
 from steelyard.base.units import format_bytes, format_ratio, format_time
 from steelyard.render.table import NOTHING, Line, Table, number, remark, words
+from steelyard.results.row_kinds import CALL_OPTIONS
 
 USUAL = {"bytes": NOTHING, "ranks": "2", "placement": NOTHING, "threads": "1", "in flight": "1"}
 _EXPLAINED = (
@@ -78,6 +78,8 @@ def _way(answer: LibraryAnswer) -> Iterator[str]:
     """Name the fastest way where there were several, and what carried it."""
     if answer.ways > 1:
         yield f"best of {answer.ways} ways: {answer.op}"
-        yield from (str(answer.params[name]) for name in OPTIONS if isinstance(answer.params.get(name), str))
+        yield from (
+            str(answer.params[name]) for name in CALL_OPTIONS if isinstance(answer.params.get(name), str)
+        )
     if answer.transport is not None:
         yield f"by {answer.transport}"

@@ -22,11 +22,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from steelyard.analyses.loggp.model import launch_medians, span_of
 from steelyard.records.kinds import WORK
 from steelyard.results.key import key_of
-from steelyard.results.row import Row
-from steelyard.stats import Interval
+from steelyard.results.row import Row, launch_medians
+from steelyard.stats import Interval, span_of
 
 TRAIN = "mpi.train"
 _ONE = "messages"  # the parameter of trains: the number of messages

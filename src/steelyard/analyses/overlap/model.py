@@ -24,11 +24,10 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from steelyard.analyses.loggp.model import launch_medians
 from steelyard.records.fields import Params
 from steelyard.records.kinds import CALL, WORK
 from steelyard.results.key import key_of
-from steelyard.results.row import Row
+from steelyard.results.row import Row, launch_medians
 from steelyard.stats import Interval, launch_interval
 
 AXES = ("work_us", "skew_us")  # parameters for the amount of work

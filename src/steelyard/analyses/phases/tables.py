@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from steelyard.analyses.halo_exchange.model import other_ways
-from steelyard.analyses.micro_macro.model import is_kernel
 from steelyard.analyses.phases.model import roof_shares
 from steelyard.base.units import format_memory, format_mops, format_time
 from steelyard.render.table import Table, number, plain_lines, words
 from steelyard.results.facets import Inside, Rate
 from steelyard.results.phases import RowPhases
 from steelyard.results.row import Row
+from steelyard.results.row_kinds import is_kernel
 from steelyard.rows.labels import op_with_facts, row_labels
 from steelyard.rows.words import interval_words
 
@@ -101,7 +101,7 @@ def _rank_cells(inside: RowPhases) -> tuple[str, ...]:
         f"{100 * inside.communication:.1f} %",
         f"{100 * inside.imbalance:.1f} %",
         f"{inside.messages:.4g}",
-        format_memory(round(inside.bytes + inside.collective_bytes)),
+        format_memory(inside.bytes + inside.collective_bytes),
         f"{inside.collectives:.4g}",
         format_memory(inside.memory),
     )

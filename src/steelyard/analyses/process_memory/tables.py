@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steelyard.analyses.object_memory.tables import memory_words
 from steelyard.analyses.process_memory.model import ProcessMemory
-from steelyard.base.units import format_bytes
+from steelyard.base.units import format_bytes, format_memory
 from steelyard.render.table import NOTHING, Table, number, plain_lines, words
 from steelyard.rows.labels import Fact, Facts, labels_of, param_facts, where_facts
 from steelyard.rows.words import half_words
@@ -57,8 +56,8 @@ def _cells(memory: ProcessMemory, has_locked: bool) -> tuple[str, ...]:
     amounts = [memory.heap, memory.resident, memory.shared]
     amounts += [memory.locked, memory.pinned] if has_locked else []
     return (
-        memory_words(memory.added.value),
+        format_memory(memory.added.value),
         half_words(memory.added.value, memory.added.low, memory.added.high),
-        NOTHING if memory.peer is None else memory_words(memory.peer.value),
-        *map(memory_words, amounts),
+        NOTHING if memory.peer is None else format_memory(memory.peer.value),
+        *map(format_memory, amounts),
     )

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steelyard.analyses.hosts.model import hosts_of_ranks
 from steelyard.base.units import format_bytes, format_values
 from steelyard.records.kinds import PATTERN
 from steelyard.results.facets import Messages, Ranks
+from steelyard.results.hosts import hosts_of_ranks
 from steelyard.results.key import RowKey, key_of
 from steelyard.results.row import Row
 from steelyard.stats.arrays import FloatArray

@@ -13,17 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from steelyard.analyses.bests import Best, leaders_of
-from steelyard.analyses.rma_support.model import is_one_sided
 from steelyard.records.fields import Params
 from steelyard.results.facets import Rate
 from steelyard.results.row import Row, half_of
+from steelyard.results.row_kinds import CALL_OPTIONS, done_at, is_one_sided
 from steelyard.rows.row_words import NOISY
 
-ORIGIN, TARGET = "origin", "target"
-# With these words of `complete`, a call may still be under way at the target.
-_AT_ORIGIN = ("flush_local", "flush_local_all", "request")
-# Parameters that a caller is free to choose; `threads` is one, too.
-OPTIONS = ("sync", "complete", "per", "window", "windows", "comms", "info")
 _LEAST_LAUNCHES = 2
 # Calls by their effect. An op is `mpi.CALL`, or `mpi.mt.CALL` by several threads, and may have a
 # form: `mpi.mt.put.bandwidth`.
@@ -170,15 +165,8 @@ def _thing(row: Row) -> tuple[object, ...]:
     return row.mpi, row.bytes, row.ranks, row.method, done_at(row), _words(others)
 
 
-def done_at(row: Row) -> str:
-    """Say where a one-sided call is done when it is complete, `TARGET` or `ORIGIN`; empty for other ops."""
-    if not is_one_sided(row):
-        return ""
-    return ORIGIN if row.params.get("complete") in _AT_ORIGIN else TARGET  # of other layers: at the target
-
-
 def _options(row: Row) -> Params:
-    options = {name: row.params[name] for name in OPTIONS if name in row.params}
+    options = {name: row.params[name] for name in CALL_OPTIONS if name in row.params}
     return {**options, "threads": row.threads}
 
 
@@ -187,7 +175,7 @@ def _options_and_op(row: Row) -> Params:
 
 
 def _others(row: Row) -> Params:
-    return {name: value for name, value in row.params.items() if name not in OPTIONS}
+    return {name: value for name, value in row.params.items() if name not in CALL_OPTIONS}
 
 
 def _words(params: Params) -> str:

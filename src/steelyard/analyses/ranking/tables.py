@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from steelyard.analyses.ranking.model import ORIGIN, Ranking, Way
+from steelyard.analyses.ranking.model import Ranking, Way
 from steelyard.base.units import format_bytes, format_time
 from steelyard.records.campaign_file import UNSET
 from steelyard.render.sections import Part, untitled
 from steelyard.render.table import NOTHING, Table, number, plain_lines, words
+from steelyard.results.row_kinds import ORIGIN
 from steelyard.rows.labels import (
     Fact,
     Facts,

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from steelyard.results.row import Row, RowLaunch
+from steelyard.results.row_kinds import is_one_sided
 
 PASSED, WRONG, SIGNAL, ABORT, HANG, UNSUPPORTED = OUTCOMES = (
     "passed",
@@ -23,7 +24,6 @@ PASSED, WRONG, SIGNAL, ABORT, HANG, UNSUPPORTED = OUTCOMES = (
     "unsupported",
 )
 BROKEN = (WRONG, SIGNAL, ABORT, HANG)
-_EPOCHS = ("sync", "complete")  # parameters of one-sided ops of MPI
 _CONTEXT = "context"  # that of OpenSHMEM's
 # Parameters that distinguish ways -> the value of an op without the parameter.
 _WORDS = {"sync": "", "complete": "call", "window": "", "windows": "one"}
@@ -79,11 +79,6 @@ class Functionality(Struct, frozen=True, kw_only=True):
     def broken(self) -> int:
         """The runs that should have passed and did not."""
         return sum(getattr(self, outcome) for outcome in BROKEN)
-
-
-def is_one_sided(row: Row) -> bool:
-    """Is it a row of one-sided calls of MPI: does its op have epochs?"""
-    return row.mpi is not None and all(name in row.params for name in _EPOCHS)
 
 
 def has_context(row: Row) -> bool:

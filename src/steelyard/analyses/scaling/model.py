@@ -22,13 +22,12 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from msgspec import Struct
 
-from steelyard.analyses.loggp.model import launch_medians, span_of
 from steelyard.records.fields import Params
 from steelyard.records.kinds import KERNEL
 from steelyard.results.facets import Rate
 from steelyard.results.key import key_of
-from steelyard.results.row import Row
-from steelyard.stats import Interval, relative_fit
+from steelyard.results.row import Row, launch_medians
+from steelyard.stats import Interval, relative_fit, span_of
 from steelyard.stats.arrays import FloatArray
 
 AXES = ("ranks", "threads")

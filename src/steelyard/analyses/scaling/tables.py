@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steelyard.analyses.loggp.tables import number_interval
 from steelyard.analyses.scaling.model import OTHER, WEAK, Fit, ScalingCurve, ScalingPoint, Term
 from steelyard.base.units import format_time
 from steelyard.render.table import Table, number, plain_lines, words
 from steelyard.rows.kernel_names import KERNEL_PARAMS, kernel_facts, kernel_name
 from steelyard.rows.labels import Fact, count_fact, differing, labels_of, param_facts
+from steelyard.rows.words import number_interval
 
 
 def scaling_tables(curves: Sequence[ScalingCurve]) -> tuple[Table, ...]:

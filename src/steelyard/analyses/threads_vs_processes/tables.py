@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steelyard.analyses.ranking.model import OPTIONS
 from steelyard.analyses.threads_vs_processes.model import Stream
 from steelyard.base.units import format_bytes, format_count_rate, format_ratio
 from steelyard.render.table import NOTHING, Line, Table, number, remark, words
+from steelyard.results.row_kinds import CALL_OPTIONS
 from steelyard.rows.labels import Fact, Facts, labels_of, param_facts
 
 _EXPLAINED = (
     "messages per second of all pairs of cores; ratio: over the rate of two-sided calls of processes on as "
     "many cores (base), below 1 is slower; the interval is over pairs of launches"
 )
-_TOLD = (*OPTIONS, "target", "channel", "who")  # parameters whose words distinguish ways
+_TOLD = (*CALL_OPTIONS, "target", "channel", "who")  # parameters whose words distinguish ways
 _EPOCH = ("sync", "complete")  # named once if all that have epochs have the same
 
 

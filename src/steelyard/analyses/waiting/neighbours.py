@@ -6,15 +6,14 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from steelyard.analyses.loggp.model import launch_medians, span_of
 from steelyard.base.units import format_bytes, format_rate
 from steelyard.render.table import Table, number, plain_lines
 from steelyard.results.key import key_of
 from steelyard.results.roofs import moved_bytes
-from steelyard.results.row import Row
+from steelyard.results.row import Row, launch_medians
 from steelyard.rows.labels import Fact, Facts, labels_of, where_facts
 from steelyard.rows.words import ratio_span
-from steelyard.stats import Interval
+from steelyard.stats import Interval, span_of
 
 _OP, _WAIT, _SLEEP = "mpi.wait.stream", "wait", "sleep"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from steelyard.analyses.object_memory.model import GIVES_BACK, LEAKS, ObjectMemory, object_memories
-from steelyard.analyses.object_memory.tables import memory_words
 from steelyard.base.plural import counted
+from steelyard.base.units import format_memory
 from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.records.command_line import command, settings
@@ -43,7 +43,7 @@ def memory(candidate: Candidate) -> Finding | None:
     return Finding(
         WELL,
         f"{counted(len(found), 'test case')} left nothing of what was freed; the most that is kept of one "
-        f"object while it is there: {memory_words(kept.held.value)} ({kept.op} of {kept.mpi}).",
+        f"object while it is there: {format_memory(kept.held.value)} ({kept.op} of {kept.mpi}).",
     )
 
 
@@ -72,7 +72,7 @@ def _more_than_reference(candidate: Candidate, memories: tuple[ObjectMemory, ...
         return []
     before = {_key(one): one for one in object_memories(candidate.reference.rows)}
     return [
-        f"{_words(one, 'takes', one.held)}, in {candidate.reference.name} {memory_words(base.held.value)}"
+        f"{_words(one, 'takes', one.held)}, in {candidate.reference.name} {format_memory(base.held.value)}"
         for one in memories
         if (base := before.get(_key(one))) is not None
         and one.held.low is not None
@@ -90,6 +90,6 @@ def _words(memory: ObjectMemory, does: str, amount: Interval) -> str:
     """`mpi.memory.comm_dup of openmpi-4.1.4 on 2 ranks leaves 1.016 KiB (1 KiB to 1.03 KiB) of each`."""
     of = {"leaves": "of each when it is freed", "takes": "for each"}[does]
     low, high = amount.low, amount.high
-    span = "" if low is None or high is None else f" ({memory_words(low)} to {memory_words(high)})"
+    span = "" if low is None or high is None else f" ({format_memory(low)} to {format_memory(high)})"
     who = f"{memory.op} of {memory.mpi} on {counted(memory.ranks, 'rank')}"
-    return f"{who} {does} {memory_words(amount.value)}{span} {of}"
+    return f"{who} {does} {format_memory(amount.value)}{span} {of}"

@@ -140,7 +140,7 @@ class Limit(Struct, frozen=True, forbid_unknown_fields=True):
         if self.is_factor:
             return f"{format_factor(value)}x"
         if self.below is not None:
-            return format_memory(round(value)) if self.is_memory else format_time(value)
+            return format_memory(value) if self.is_memory else format_time(value)
         return f"{format_mops(value) if self.counts else format_rate(value)}{self._each}"
 
     @property

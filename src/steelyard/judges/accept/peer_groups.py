@@ -13,12 +13,13 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from steelyard.analyses.hosts.in_full import ROUNDS
-from steelyard.analyses.hosts.model import LEAST_ROUNDS, host_pairs, hosts_of_ranks
+from steelyard.analyses.hosts.model import LEAST_ROUNDS, host_pairs
 from steelyard.base.cpulist import told_cpus
 from steelyard.records.campaign_file import OTHER_HOST
 from steelyard.records.kinds import FILE, NOISE
 from steelyard.records.parts import Place
 from steelyard.results.durations import pairs_of
+from steelyard.results.hosts import hosts_of_ranks
 from steelyard.results.key import RowKey, key_of
 from steelyard.results.load import Measured, PointLaunch, PointLaunches
 from steelyard.results.row import Row, has_time

@@ -12,7 +12,7 @@
 
 struct chunk;
 struct json;
-struct moved;
+struct timed_checks;
 
 /* The input of a method: one point's op, set up and ready. */
 struct bench {
@@ -20,22 +20,22 @@ struct bench {
     void *state;
     const struct team *team;
     const struct clock *clock;
-    struct phases *phases;     /* of an op with phases; else NULL */
-    const struct first *first; /* what this launch did first; NULL: nothing */
-    struct moved *moved;       /* checks of moved data; NULL in tests of methods */
-    const double *params;      /* the method's */
-    enum op_report report;     /* whose duration counts as the op's, by this method */
-    bool brief;                /* warm up by the fewest repetitions that the method allows */
-    int64_t reps;              /* repetitions in one sample; begin() decides, the same on all ranks */
-    int64_t lead_in;           /* untimed repetitions before each; begin() decides */
-    int64_t warm_up_reps;      /* repetitions before the first sample; they are in no record */
-    int64_t window_ns;         /* about the distance of sample starts; begin() or open() decide; 0: at once */
-    struct sync *sync;         /* open if the method is synchronised, else NULL */
-    uint64_t seed;             /* the same on all ranks */
-    struct spun spun;          /* this rank's waits in this chunk */
-    struct cold_cache *evict;  /* NULL: caches stay as the last sample left them */
-    int64_t count;             /* samples in this block */
-    void *own;                 /* the method's own state: `size` bytes, zero before begin() */
+    struct phases *phases;       /* of an op with phases; else NULL */
+    const struct first *first;   /* what this launch did first; NULL: nothing */
+    struct timed_checks *checks; /* checks of moved data; NULL in tests of methods */
+    const double *params;        /* the method's */
+    enum op_report report;       /* whose duration counts as the op's, by this method */
+    bool brief;                  /* warm up by the fewest repetitions that the method allows */
+    int64_t reps;                /* repetitions in one sample; begin() decides, the same on all ranks */
+    int64_t lead_in;             /* untimed repetitions before each; begin() decides */
+    int64_t warm_up_reps;        /* repetitions before the first sample; they are in no record */
+    int64_t window_ns;        /* about the distance of sample starts; begin() or open() decide; 0: at once */
+    struct sync *sync;        /* open if the method is synchronised, else NULL */
+    uint64_t seed;            /* the same on all ranks */
+    struct spun spun;         /* this rank's waits in this chunk */
+    struct cold_cache *evict; /* NULL: caches stay as the last sample left them */
+    int64_t count;            /* samples in this block */
+    void *own;                /* the method's own state: `size` bytes, zero before begin() */
 };
 
 /* For methods that observe one call at a time: the state of the caches before it. */

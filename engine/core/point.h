@@ -3,7 +3,7 @@
 #define CORE_POINT_H
 
 #include "base/opt.h"
-#include "core/keep.h"
+#include "core/retention.h"
 
 #include <stdbool.h>
 #include <stddef.h>

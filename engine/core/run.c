@@ -5,14 +5,14 @@
 #include "core/agree.h"
 #include "core/chunk.h"
 #include "core/estimate.h"
-#include "core/keeping.h"
 #include "core/method.h"
-#include "core/moved.h"
 #include "core/op.h"
 #include "core/phase_gather.h"
 #include "core/point.h"
+#include "core/ranks_kept.h"
 #include "core/sink.h"
 #include "core/stop.h"
+#include "core/timed_checks.h"
 #include "machine/memory_check.h"
 #include "machine/probe.h"
 
@@ -37,13 +37,13 @@ struct run {
     struct series series;    /* on rank 0 */
     struct phases phases;    /* of an op with phases */
     struct room room;
-    struct keeping keeping;
+    struct ranks_kept ranks_kept;
     struct probe *probe; /* NULL: no looks */
     bool probing;        /* after this chunk */
     double obs_ns;       /* about how long a sample takes, barrier and all; on rank 0 */
     int64_t lows;        /* samples of the lower bound so far, on rank 0 */
     int64_t begun;       /* samples, on each rank */
-    struct moved moved;
+    struct timed_checks checks;
     bool checking; /* what was moved, after this chunk */
     enum stop stop;
 };
@@ -64,11 +64,11 @@ static int plan_chunk(struct run *r, int64_t *count)
         double left = ceil(AT_THE_LIMIT * (r->series.limit_s - r->series.seconds) * 1e9 / r->obs_ns);
         most = left >= 1 && left < most ? left : most;
         const bool is_all = r->point->method->once && r->begun > 0;
-        const bool ends = r->stop != STOP_NOT_YET || is_all || r->room.back_ns || r->moved.wrong;
+        const bool ends = r->stop != STOP_NOT_YET || is_all || r->room.back_ns || r->checks.wrong;
         most = r->point->method->once ? 1 : most;
         plan[0] = ends ? 0 : most < 1 ? 1 : (int64_t)most;
         plan[1] = probe_is_due(r->probe, (double)plan[0] * r->obs_ns);
-        plan[2] = moved_is_due(&r->moved, &r->bench, r->series.seconds);
+        plan[2] = timed_checks_due(&r->checks, &r->bench, r->series.seconds);
     }
     int err = team_bcast(r->team, plan, sizeof plan);
     *count = plan[0];
@@ -95,8 +95,8 @@ static int digest(struct run *r, const struct chunk *c)
 static int take_sync(struct run *r)
 {
     crash_phase("synchronisation");
-    r->bench.sync->keeps_all = r->keeping.whole;
-    r->bench.sync->keeps_worst = r->keeping.reduces;
+    r->bench.sync->keeps_all = r->ranks_kept.whole;
+    r->bench.sync->keeps_worst = r->ranks_kept.reduces;
     int err = sync_take(r->bench.sync);
     return !err && r->sink ? r->sink->sync(r->sink, r->bench.sync) : err;
 }
@@ -123,8 +123,8 @@ static int observe_samples(struct run *r, int64_t count)
         *r->room.mine.yields += o.yields;
         if (r->room.mine.counts)
             r->env.op->counted(r->bench.state, r->room.mine.counts + k * op_counters(r->env.op));
-        if (r->moved.each && !err)
-            err = moved_check(&r->moved, &r->bench);
+        if (r->checks.each && !err)
+            err = timed_checks_do(&r->checks, &r->bench);
     }
     return err;
 }
@@ -137,12 +137,12 @@ static int observe_chunk(struct run *r, int64_t count)
     *r->room.mine.yields = 0;
     r->bench.count = count;
     r->bench.spun = (struct spun){0};
-    keeping_open_block(&r->keeping, &r->room, &r->bench);
+    ranks_kept_open_block(&r->ranks_kept, &r->room, &r->bench);
     int err = m->open ? m->open(&r->bench) : 0;
-    r->moved.left = true;
+    r->checks.left = true;
     crash_phase("samples");
     err = err ? err : observe_samples(r, count);
-    keeping_close_block(&r->room, &r->bench);
+    ranks_kept_close_block(&r->room, &r->bench);
     if (!err && m->sync == SYNC_BLOCK)
         err = take_sync(r);
     if (err)
@@ -151,20 +151,20 @@ static int observe_chunk(struct run *r, int64_t count)
     r->obs_ns = took / (double)count;
     r->series.seconds += took / 1e9;
     const struct probed *probed = NULL;
-    err = r->checking ? moved_check(&r->moved, &r->bench) : 0;
+    err = r->checking ? timed_checks_do(&r->checks, &r->bench) : 0;
     if (err)
         return err;
     crash_phase("gathering");
-    err = r->probing ? probe_take(r->probe, r->keeping.whole, &probed) : 0;
-    bool synchronised = m->sync != SYNC_NEVER, windows = method_has_windows(m), whole = r->keeping.whole;
+    err = r->probing ? probe_take(r->probe, r->ranks_kept.whole, &probed) : 0;
+    bool synchronised = m->sync != SYNC_NEVER, windows = method_has_windows(m), whole = r->ranks_kept.whole;
     int64_t kept = -1;
-    err = err ? err : keeping_take(&r->keeping, &r->room, r->team, &r->bench, windows, &kept);
+    err = err ? err : ranks_kept_take(&r->ranks_kept, &r->room, r->team, &r->bench, windows, &kept);
     err = err ? err : phases_gather(r->env.phases, r->team, r->point, whole, r->sink, observed(r), count);
     if (err || r->team->rank != 0)
         return err;
     const struct stamps *stamps = whole ? &r->room.all : &r->room.mine;
     return digest(r, &(struct chunk){.first = observed(r),
-                                     .keeping = &r->keeping,
+                                     .ranks_kept = &r->ranks_kept,
                                      .extents = r->room.reduced->samples,
                                      .all_yields = r->room.reduced->tally.yields,
                                      .kept = kept,
@@ -175,9 +175,9 @@ static int observe_chunk(struct run *r, int64_t count)
                                      .counts = stamps->counts,
                                      .used = r->bench.clock->sleeps ? NULL : stamps->used,
                                      .low = m->lows ? r->room.low : NULL,
-                                     .before = synchronised && r->keeping.whole ? r->room.before : NULL,
-                                     .after = synchronised && r->keeping.whole ? r->bench.sync->all : NULL,
-                                     .before_index = r->keeping.before_index,
+                                     .before = synchronised && r->ranks_kept.whole ? r->room.before : NULL,
+                                     .after = synchronised && r->ranks_kept.whole ? r->bench.sync->all : NULL,
+                                     .before_index = r->ranks_kept.before_index,
                                      .after_index = synchronised ? r->bench.sync->count - 1 : -1,
                                      .count = count,
                                      .ranks = r->team->size,
@@ -221,9 +221,9 @@ static int observe_all(struct run *r)
     lanes_reset(&r->phases);
     while (!err && !(err = plan_chunk(r, &count)) && count > 0)
         err = observe_chunk(r, count);
-    err = err ? err : keeping_tell(&r->keeping, r->team, r->point, r->sink);
+    err = err ? err : ranks_kept_tell(&r->ranks_kept, r->team, r->point, r->sink);
     err = err ? err : lanes_gather(r->env.phases, r->team, r->point, r->sink);
-    return !err && r->env.op->check && r->moved.left ? moved_check(&r->moved, &r->bench) : err;
+    return !err && r->env.op->check && r->checks.left ? timed_checks_do(&r->checks, &r->bench) : err;
 }
 
 static int end(const struct run *r, const char *status, const char *why, bool verified)
@@ -250,8 +250,8 @@ static int measure(struct run *r)
     if (err || worst)
         return err ? err : end(r, "failed", why, false);
     err = observe_all(r);
-    if (!err && r->moved.wrong)
-        return end(r, "failed", r->moved.why, false);
+    if (!err && r->checks.wrong)
+        return end(r, "failed", r->checks.why, false);
     crash_phase("check of the answer");
     if (!err)
         err = agree(r->team, r->env.op->verify(r->bench.state), &worst, why);
@@ -299,8 +299,8 @@ static int setup(struct run *r)
     if (r->team->size < r->point->method->least_ranks)
         return err_say(ERR_UNSUPPORTED, "the method %s needs %d ranks, there is %d", r->point->method->name,
                        r->point->method->least_ranks, r->team->size);
-    keeping_open(&r->keeping, r->point, r->team->size);
-    err = room_open(r->team, op->counts && !op->counts(&r->env) ? 0 : op_counters(op), r->keeping.whole,
+    ranks_kept_open(&r->ranks_kept, r->point, r->team->size);
+    err = room_open(r->team, op->counts && !op->counts(&r->env) ? 0 : op_counters(op), r->ranks_kept.whole,
                     &r->room);
     if (err)
         return err;
@@ -355,10 +355,10 @@ static void open_run(struct run *r, const struct point *p, const struct team *te
                               .brief = p->brief,
                               .phases = r->env.phases,
                               .first = p->first,
-                              .moved = &r->moved,
+                              .checks = &r->checks,
                               .seed = p->seed};
     r->series.tick = (double)clock->tick_ns;
-    moved_open(&r->moved, p->op, p->op_params);
+    timed_checks_open(&r->checks, p->op, p->op_params);
 }
 
 int run_point(const struct point *p, const struct team *team, const struct clock *clock, struct sync *sync,
@@ -392,7 +392,7 @@ int run_point(const struct point *p, const struct team *team, const struct clock
     phases_close(&r.phases);
     buffers_close(&r.buffers);
     room_close(&r.room);
-    keeping_close(&r.keeping);
+    ranks_kept_close(&r.ranks_kept);
     cold_cache_close(&r.evict);
     series_free(&r.series);
     return err;

@@ -8,7 +8,7 @@
 
 struct bench;
 struct extent;
-struct keeping;
+struct ranks_kept;
 struct lane_time;
 struct point;
 struct probed;
@@ -24,11 +24,11 @@ struct chunk {
     int64_t first; /* index of its first sample in the point */
     int64_t count;
     int ranks;
-    const struct keeping *keeping; /* what is kept of ranks; NULL: every rank's timestamps */
-    const struct extent *extents;  /* of each sample, over all ranks */
-    int64_t all_yields;            /* the sum over ranks */
-    int64_t kept;                  /* the sample of chosen timestamps; -1: none */
-    const double *kept_ns;         /* of the i-th chosen rank its start at [2 * i], its stop behind it */
+    const struct ranks_kept *ranks_kept; /* what is kept of ranks; NULL: every rank's timestamps */
+    const struct extent *extents;        /* of each sample, over all ranks */
+    int64_t all_yields;                  /* the sum over ranks */
+    int64_t kept;                        /* the sample of chosen timestamps; -1: none */
+    const double *kept_ns; /* of the i-th chosen rank its start at [2 * i], its stop behind it */
     const int64_t *start_ns, *stop_ns;
     const int64_t *yields; /* a sum per rank */
     const int64_t *low;    /* of each sample: 1 if it is of the lower bound; NULL: none is */

@@ -7,7 +7,7 @@
  *
  * The idea to go on until a window of measurements is flat is fio's (its "steady state"). */
 #include "core/method.h"
-#include "core/moved.h"
+#include "core/timed_checks.h"
 
 #include "base/num.h"
 
@@ -97,13 +97,13 @@ static int prove(struct bench *bench)
         struct observation o = {0};
         int err = team_barrier(bench->team);
         err = err ? err : method_time(&alone, &o);
-        err = err ? err : moved_check(bench->moved, bench);
+        err = err ? err : timed_checks_do(bench->checks, bench);
         if (err)
             return err;
         ++proved;
         const double passed = (double)(clock_now(bench->clock) - begin);
         goes_on = passed < (proved < FIRST_FEW ? LONG_PROOF_NS : PROOF_NS) || proved < FEWEST;
-        goes_on = goes_on && !bench->moved->wrong;
+        goes_on = goes_on && !bench->checks->wrong;
         err = team_bcast(bench->team, &goes_on, sizeof goes_on);
         if (err)
             return err;
@@ -119,7 +119,7 @@ int method_warm_up(struct bench *bench, int64_t least, double *rep_ns)
                         .single = bench->op->prepare != NULL,
                         .brief = bench->brief || bench->clock->sleeps};
     w.plan.next = !w.single || !w.brief;
-    if (bench->op->check && bench->moved && !w.single && !w.brief && !moved_is_each(bench)) {
+    if (bench->op->check && bench->checks && !w.single && !w.brief && !timed_checks_each(bench)) {
         int err = prove(bench);
         if (err)
             return err;
@@ -128,7 +128,7 @@ int method_warm_up(struct bench *bench, int64_t least, double *rep_ns)
     int64_t begin = clock_now(bench->clock);
     while (w.plan.next > 0) {
         struct observation o = {0};
-        round.reps = moved_is_each(bench) ? 1 : w.plan.next;
+        round.reps = timed_checks_each(bench) ? 1 : w.plan.next;
         int err = w.single ? method_make_ready(bench) : 0;
         if (!err)
             err = team_barrier(bench->team);
@@ -137,8 +137,8 @@ int method_warm_up(struct bench *bench, int64_t least, double *rep_ns)
         int64_t took_ns = 0;
         if (!err)
             err = round_length(bench, &o, &took_ns);
-        if (!err && moved_is_each(bench))
-            err = moved_check(bench->moved, bench);
+        if (!err && timed_checks_each(bench))
+            err = timed_checks_do(bench->checks, bench);
         if (err)
             return err;
         double rep_took = (double)took_ns / (double)round.reps;

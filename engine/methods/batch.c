@@ -7,7 +7,7 @@
  * The busy time of one task in a collective is its overhead: root, at task zero; rank, at each (the longest
  * is the row's value, all are in the records). Neither is a latency. */
 #include "core/method.h"
-#include "core/moved.h"
+#include "core/timed_checks.h"
 
 #include <math.h>
 
@@ -36,7 +36,7 @@ static int begin(struct bench *b)
     double enough = fmax((b->clock->cost_ns + (double)b->clock->tick_ns) / CLOCK_SHARE, b->op->least_ns);
     double reps = b->params[REPS] > 0 ? b->params[REPS] : ceil(enough / rep_ns);
     int64_t plan[2] = {reps < 1 ? 1 : (int64_t)reps, 0}; /* rank 0's: clocks differ between ranks */
-    plan[1] = rep_ns * (double)plan[0] < STEP_MATTERS_BELOW_NS && !b->op->gapless && !moved_is_each(b);
+    plan[1] = rep_ns * (double)plan[0] < STEP_MATTERS_BELOW_NS && !b->op->gapless && !timed_checks_each(b);
     if (b->op->lead_in)
         plan[1] = b->op->lead_in;
     if (b->evict) /* only the first repetition is cold */

@@ -3,10 +3,10 @@
 #include "base/crc32.h"
 #include "base/err.h"
 #include "base/json.h"
-#include "core/keeping.h"
 #include "core/method.h"
 #include "core/op.h"
 #include "core/point.h"
+#include "core/ranks_kept.h"
 #include "core/stop.h"
 #include "machine/probe.h"
 #include "machine/used.h"
@@ -215,8 +215,8 @@ static int write_reduced(struct sink_jsonl *s, const struct point *p, const stru
 static int write_chunk(struct sink *sink, const struct point *p, const struct chunk *c)
 {
     struct sink_jsonl *s = (struct sink_jsonl *)sink;
-    int err = c->keeping->whole ? write_whole(s, p, c) : 0;
-    return !err && c->keeping->reduces ? write_reduced(s, p, c) : err;
+    int err = c->ranks_kept->whole ? write_whole(s, p, c) : 0;
+    return !err && c->ranks_kept->reduces ? write_reduced(s, p, c) : err;
 }
 
 static int write_standing(struct sink *sink, const struct point *p, const struct standing *all, int ranks)

@@ -1,7 +1,7 @@
 #include "sink/reduced_json.h"
 
 #include "base/json.h"
-#include "core/keeping.h"
+#include "core/ranks_kept.h"
 #include "machine/probe.h"
 
 #include <math.h>

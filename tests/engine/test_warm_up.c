@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "core/method.h"
-#include "core/moved.h"
+#include "core/timed_checks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,12 +58,12 @@ static struct world warm_up(law *rep_ns, int64_t least, enum how how, struct wor
                           .prepare = how == PREPARED || how == BRIEF_PREPARED ? prepare : NULL,
                           .check = has_check ? check : NULL};
     struct team team = {.size = 1};
-    struct moved moved = {.each = how == CHECKED_EACH};
+    struct timed_checks checks = {.each = how == CHECKED_EACH};
     struct bench bench = {.op = &op,
                           .state = &w,
                           .team = &team,
                           .clock = &w.fake.clock,
-                          .moved = &moved,
+                          .checks = &checks,
                           .brief = how == BRIEF || how == BRIEF_PREPARED || how == BRIEF_CHECKED,
                           .reps = 7,
                           .warm_up_reps = 1000};

@@ -50,7 +50,7 @@ _MAY_INCLUDE = {
     "ops/mpi/onesided/*": (*_FAMILY, "comm/*", "ops/mpi/coll/reduction.h", "ops/mpi/threads/threads.h"),
     "ops/mpi/threads/*": (*_FAMILY, "comm/*", "ops/mpi/p2p/*"),
     "ops/mpi/*": (*_FAMILY, "comm/*"),
-    "ops/shmem/*": (*_FAMILY, "comm/who.h"),
+    "ops/shmem/*": (*_FAMILY, "comm/traffic_patterns.h"),
     "ops/*": _FAMILY,
     "kernels/families.h": ("core/op.h",),
     "kernels/*": (*_OP, "comm/*", "kernels/families.h", "kernels/kernel.h", "kernels/csr.h"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 import steelyard
+from pages import ROOT
 
 # A word of a module's name, before -> what the thing is called.
 MODULES = {
@@ -44,6 +45,22 @@ NAMES = {
     "sheet": "table",
     "standing_out": "peer outliers",
 }
+# A word of a source of the engine, before -> what the thing is called.
+SOURCES = {
+    "extra": "extra_threads",
+    "job": "setup, or lanes",
+    "keep": "retention",
+    "keeping": "ranks_kept",
+    "law": "potential",
+    "made": "objects",
+    "moved": "timed_checks",
+    "others": "what its calls are",
+    "promise": "info_hints",
+    "seal": "checksum",
+    "stay": "target_progress",
+    "who": "traffic_patterns",
+    "word": "shared_elements",
+}
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+")
 
 
@@ -66,6 +83,23 @@ def test_no_module_class_or_function_has_an_old_name() -> None:
         for said in old_names(path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8"))
     ]
     assert found == []
+
+
+def old_sources(paths: Iterable[str]) -> list[str]:
+    """Sources of the engine with an old name, alone or behind what they belong to."""
+    stems = {path: Path(path).stem for path in paths}
+    return [
+        f"{path}: {word} is called {SOURCES[word]}"
+        for path, stem in stems.items()
+        for word in sorted({stem, stem.rpartition("_")[2]} & SOURCES.keys())
+    ]
+
+
+def test_no_source_of_the_engine_has_an_old_name() -> None:
+    engine = ROOT / "engine"
+    assert old_sources([path.relative_to(engine).as_posix() for path in sorted(engine.rglob("*.[ch]"))]) == []
+    found = old_sources(["core/keep.c", "kernels/app/minimd_law.c", "core/retention.c"])
+    assert [line.partition(":")[0] for line in found] == ["core/keep.c", "kernels/app/minimd_law.c"]
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,11 @@
 /* Between the files of MiniMD: a box of atoms, of which each rank has a brick. In the order of a text book:
  *
- *     minimd_law.c      what atoms do to each other: Lennard-Jones, and copper by an embedded-atom method
- *     minimd_start.c    the crystal, and the first velocities
- *     minimd_lists.c    cells, and from them lists of who is near whom
- *     minimd_force.c    forces
- *     minimd.c          velocity Verlet, and the kernel's row
+ *     minimd_potential.c      what atoms do to each other: Lennard-Jones, and copper by an embedded-atom
+ * method minimd_start.c    the crystal, and the first velocities minimd_lists.c    cells, and from them lists
+ * of who is near whom minimd_force.c    forces minimd.c          velocity Verlet, and the kernel's row
  *     minimd_ghosts.c   communication: copies of atoms that are near another rank
  *     minimd_migrate.c  and atoms that move to another one
- *     minimd_seal.c     messages that show that they are whole
+ *     minimd_checksum.c     messages that show that they are whole
  *     minimd_answer.c   temperature, energy, pressure, and what they must be
  *
  * M. Allen and D. Tildesley, Computer Simulation of Liquids, 2017; D. Frenkel and B. Smit, Understanding

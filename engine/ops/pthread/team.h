@@ -10,7 +10,7 @@
 #include "base/pool.h"
 #include "core/op.h"
 #include "ops/common/delay.h"
-#include "ops/pthread/extra.h"
+#include "ops/pthread/extra_threads.h"
 
 #include <stdatomic.h>
 

@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "ops/common/data.h"
-#include "ops/shmem/job.h"
+#include "ops/shmem/lanes.h"
 #include "team/compat_shmem.h"
 #include "team/team_shmem.h"
 

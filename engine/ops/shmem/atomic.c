@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "ops/common/data.h"
-#include "ops/shmem/job.h"
+#include "ops/shmem/lanes.h"
 #include "team/compat_shmem.h"
 
 #include <stdio.h>

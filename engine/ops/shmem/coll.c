@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "ops/common/data.h"
-#include "ops/shmem/job.h"
+#include "ops/shmem/lanes.h"
 #include "team/team_shmem.h"
 
 #include <limits.h>

@@ -1,10 +1,11 @@
-/* shmem.put.pattern, shmem.get.halo, ...: calls of many ranks at once, by the layouts of MPI's (comm/who.h).
- * A link goes from one rank to another, with places of its own in the window of the called one. */
+/* shmem.put.pattern, shmem.get.halo, ...: calls of many ranks at once, by the layouts of MPI's
+ * (comm/traffic_patterns.h). A link goes from one rank to another, with places of its own in the window of
+ * the called one. */
 #include "ops/families.h"
 
 #include "base/err.h"
 #include "base/num.h"
-#include "comm/who.h"
+#include "comm/traffic_patterns.h"
 #include "ops/common/blocks.h"
 #include "team/team_shmem.h"
 

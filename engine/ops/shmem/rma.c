@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "ops/common/blocks.h"
 #include "ops/common/data.h"
-#include "ops/shmem/job.h"
+#include "ops/shmem/lanes.h"
 
 #include <stdio.h>
 #include <string.h>

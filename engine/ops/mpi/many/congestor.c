@@ -3,7 +3,7 @@
 #include "base/buffers.h"
 #include "base/err.h"
 #include "base/num.h"
-#include "comm/who.h"
+#include "comm/traffic_patterns.h"
 #include "ops/common/data.h"
 #include "ops/mpi/many/traffic.h"
 #include "team/team_mpi.h"

@@ -5,7 +5,7 @@
 #include "ops/families.h"
 
 #include "base/err.h"
-#include "comm/who.h"
+#include "comm/traffic_patterns.h"
 #include "ops/common/data.h"
 #include "ops/mpi/many/traffic.h"
 #include "team/team_mpi.h"

@@ -5,7 +5,7 @@
 #ifndef OPS_MPI_MANY_TRAFFIC_H
 #define OPS_MPI_MANY_TRAFFIC_H
 
-#include "comm/who.h"
+#include "comm/traffic_patterns.h"
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
-#include "comm/who.h"
+#include "comm/traffic_patterns.h"
 #include "team/team_mpi.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef OPS_MPI_ONESIDED_MANY_H
 #define OPS_MPI_ONESIDED_MANY_H
 
-#include "comm/who.h"
+#include "comm/traffic_patterns.h"
 #include "ops/mpi/onesided/rma.h"
 
 struct many {

@@ -150,7 +150,7 @@ static inline int rma_tag(const struct rma *s, int tag)
 /* After all repetitions: a target without a part in the epochs waits for this, in MPI. */
 int rma_meet(struct rma *s);
 
-/* ---- what the target of locks does meanwhile (stay.c) ---- */
+/* ---- what the target of locks does meanwhile (target_progress.c) ---- */
 
 enum { RMA_STAYS = 4 };
 extern const char *const rma_stay_words[RMA_STAYS + 1];
@@ -252,7 +252,7 @@ struct reduction rma_sum_at(const struct rma *s, int target);
 int rma_number(const struct rma *s, int thread, int place);
 bool rma_combines(const struct rma *s);
 
-/* ---- places that all threads of a rank share (word.c) ---- */
+/* ---- places that all threads of a rank share (shared_elements.c) ---- */
 
 /* ERR_INPUT for impossible choices, on all ranks alike. */
 int rma_refuse_word(const struct rma *s);
@@ -262,7 +262,7 @@ int rma_refuse_word(const struct rma *s);
  * what the first of them has left. ERR_WRONG. */
 int rma_check_word(struct rma *threads, int count, bool later, int64_t reps);
 
-/* ---- an op's life (job.c) ---- */
+/* ---- an op's life (setup.c) ---- */
 
 /* The rows of an op. */
 struct rma_row {

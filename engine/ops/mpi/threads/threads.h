@@ -36,7 +36,7 @@ int mt_open_phases(const struct op_env *env, struct phases **phases);
 /* The word of a parameter; "" if the op has none of that name. */
 const char *mt_word(const struct op_env *env, const char *name);
 
-/* The promise to the library about each thread's communicator, by the parameter `assert` (promise.c).
+/* The promise to the library about each thread's communicator, by the parameter `assert` (info_hints.c).
  * ERR_INPUT if it would not be true. Then, collective over the thread's team: make the promise, and read the
  * library's value for it. ERR_MPI. */
 enum { MT_PROMISES = 5 };

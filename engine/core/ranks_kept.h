@@ -1,13 +1,13 @@
 /* What a point keeps of its ranks, chunk by chunk, and writes when it ends. */
-#ifndef CORE_KEEPING_H
-#define CORE_KEEPING_H
+#ifndef CORE_RANKS_KEPT_H
+#define CORE_RANKS_KEPT_H
 
 #include "core/chunk.h"
-#include "core/keep.h"
 #include "core/reduce.h"
+#include "core/retention.h"
 #include "core/sink.h"
 
-struct keeping {
+struct ranks_kept {
     bool whole;   /* every rank's timestamps */
     bool reduces; /* values reduced over ranks */
     bool chooses; /* timestamps of chosen ranks, too */
@@ -21,20 +21,20 @@ struct keeping {
 
 /* All ranks are kept, whatever was asked for, for a method that times single messages, which has as many
  * samples as messages, and for noise, which is that of a single core. */
-void keeping_open(struct keeping *keeping, const struct point *point, int ranks);
-void keeping_close(struct keeping *keeping);
+void ranks_kept_open(struct ranks_kept *k, const struct point *point, int ranks);
+void ranks_kept_close(struct ranks_kept *k);
 
 /* Around the samples of a block, which begins with the latest synchronisation, if there is one. */
-void keeping_open_block(struct keeping *keeping, struct room *room, const struct bench *bench);
-void keeping_close_block(struct room *room, const struct bench *bench);
+void ranks_kept_open_block(struct ranks_kept *k, struct room *room, const struct bench *bench);
+void ranks_kept_close_block(struct room *room, const struct bench *bench);
 
 /* Handle a chunk in `room`, which has all that rank 0 needs. *kept is then the sample whose chosen timestamps
  * are in room->kept, -1 for none. ERR_NOMEM, ERR_MPI. */
-int keeping_take(struct keeping *keeping, struct room *room, const struct team *team,
-                 const struct bench *bench, bool windows, int64_t *kept);
+int ranks_kept_take(struct ranks_kept *k, struct room *room, const struct team *team,
+                    const struct bench *bench, bool windows, int64_t *kept);
 
 /* At the end of a point with samples, write summaries of ranks into the records. */
-int keeping_tell(struct keeping *keeping, const struct team *team, const struct point *point,
-                 struct sink *sink);
+int ranks_kept_tell(struct ranks_kept *k, const struct team *team, const struct point *point,
+                    struct sink *sink);
 
 #endif

@@ -1,4 +1,4 @@
-#include "ops/shmem/job.h"
+#include "ops/shmem/lanes.h"
 
 #include "base/err.h"
 #include "team/team_shmem.h"

@@ -1,7 +1,7 @@
 /* Who calls whom: both ends agree, nobody is called that should wait, and what is random is fair. */
 #include "test.h"
 
-#include "comm/who.h"
+#include "comm/traffic_patterns.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Which timestamps of ranks are kept. Rank 0's memory and records grow with the ranks only if the user asks
  * for it, or ranks are few. */
-#ifndef CORE_KEEP_H
-#define CORE_KEEP_H
+#ifndef CORE_RETENTION_H
+#define CORE_RETENTION_H
 
 #include <stdint.h>
 

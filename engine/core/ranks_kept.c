@@ -1,4 +1,4 @@
-#include "core/keeping.h"
+#include "core/ranks_kept.h"
 
 #include "base/err.h"
 #include "core/method.h"
@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-void keeping_open(struct keeping *k, const struct point *p, int ranks)
+void ranks_kept_open(struct ranks_kept *k, const struct point *p, int ranks)
 {
     const enum keep keep = keep_of(p->keep, ranks);
     const bool needs_all = p->method->messages || op_counters(p->op) > 0 || p->op->role == ROLE_NOISE;
-    *k = (struct keeping){.whole = needs_all || keep == KEEP_RANKS || keep == KEEP_BOTH};
+    *k = (struct ranks_kept){.whole = needs_all || keep == KEEP_RANKS || keep == KEEP_BOTH};
     k->reduces = !needs_all && keep != KEEP_RANKS;
     k->chooses = k->reduces && keep != KEEP_SLOWEST;
 }
 
-void keeping_close(struct keeping *k)
+void ranks_kept_close(struct ranks_kept *k)
 {
     series_free(&k->own);
 }
@@ -29,7 +29,7 @@ static void add_spun(struct spun *sum, const struct spun *one)
     sum->longest_ns = one->longest_ns > sum->longest_ns ? one->longest_ns : sum->longest_ns;
 }
 
-void keeping_open_block(struct keeping *k, struct room *room, const struct bench *bench)
+void ranks_kept_open_block(struct ranks_kept *k, struct room *room, const struct bench *bench)
 {
     const struct sync *sync = bench->sync;
     used_begin(&room->meter, bench->clock);
@@ -40,14 +40,14 @@ void keeping_open_block(struct keeping *k, struct room *room, const struct bench
         memcpy(room->before, sync->all, (size_t)sync->team->size * sizeof *room->before);
 }
 
-void keeping_close_block(struct room *room, const struct bench *bench)
+void ranks_kept_close_block(struct room *room, const struct bench *bench)
 {
     used_end(&room->meter, bench->clock, room->mine.used);
     *room->mine.spun = bench->spun;
 }
 
-int keeping_take(struct keeping *k, struct room *room, const struct team *team, const struct bench *bench,
-                 bool windows, int64_t *kept)
+int ranks_kept_take(struct ranks_kept *k, struct room *room, const struct team *team,
+                    const struct bench *bench, bool windows, int64_t *kept)
 {
     const struct clock *clock = bench->clock;
     const struct sync *sync = bench->sync;
@@ -71,7 +71,8 @@ int keeping_take(struct keeping *k, struct room *room, const struct team *team, 
     return err;
 }
 
-int keeping_tell(struct keeping *k, const struct team *team, const struct point *point, struct sink *sink)
+int ranks_kept_tell(struct ranks_kept *k, const struct team *team, const struct point *point,
+                    struct sink *sink)
 {
     struct standing standing;
     if (!k->reduces)

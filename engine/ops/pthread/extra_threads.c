@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "ops/pthread/extra.h"
+#include "ops/pthread/extra_threads.h"
 
 #include "base/err.h"
 #include "base/pool.h"

@@ -1,6 +1,6 @@
 /* Threads beside the lanes of a pool, and the placement of lanes. */
-#ifndef OPS_PTHREAD_EXTRA_H
-#define OPS_PTHREAD_EXTRA_H
+#ifndef OPS_PTHREAD_EXTRA_THREADS_H
+#define OPS_PTHREAD_EXTRA_THREADS_H
 
 #include <stdbool.h>
 

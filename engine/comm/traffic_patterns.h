@@ -2,8 +2,8 @@
  * numbers, the same on every rank.
  *
  * A layout is a set of calls, each from a caller to a callee. It does not define the contents of a call. */
-#ifndef COMM_WHO_H
-#define COMM_WHO_H
+#ifndef COMM_TRAFFIC_PATTERNS_H
+#define COMM_TRAFFIC_PATTERNS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* What OpenSHMEM's ops between ranks 0 and 1 add to lanes: symmetric memory, and a context for each. */
-#ifndef OPS_SHMEM_JOB_H
-#define OPS_SHMEM_JOB_H
+#ifndef OPS_SHMEM_LANES_H
+#define OPS_SHMEM_LANES_H
 
 #include "ops/common/lanes.h"
 

@@ -1,4 +1,4 @@
-#include "comm/who.h"
+#include "comm/traffic_patterns.h"
 
 #include "base/err.h"
 #include "base/hash.h"

@@ -1,4 +1,4 @@
-#include "core/keep.h"
+#include "core/retention.h"
 
 #include "base/hash.h"
 

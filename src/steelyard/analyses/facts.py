@@ -62,7 +62,7 @@ def _loggp_sentences(made: Made) -> Iterator[str]:
     for one in made(OVERHEADS):
         by_mpi.setdefault(one.mpi or "", []).append(one)
     for mpi, sizes in by_mpi.items():
-        best = max(sorted(sizes, key=lambda one: one.bytes), key=lambda one: len(_certain_parts(one)))
+        best = max(sorted(sizes, key=lambda size: size.bytes), key=lambda size: len(_certain_parts(size)))
         parts = _certain_parts(best)
         where = f" at {format_bytes(best.bytes)}" if parts else ""
         gap = gaps.get(mpi)

@@ -181,11 +181,13 @@ def planned_guidelines(options: GuidelineOptions) -> Plan:
     }
     measures = tuple(
         replace(
-            one,
-            ranks=options.ranks if options.ranks is not None and one.ranks is None else one.ranks,
-            bytes=options.bytes_ if options.bytes_ is not None and one.bytes is not None else one.bytes,
+            measure,
+            ranks=options.ranks if options.ranks is not None and measure.ranks is None else measure.ranks,
+            bytes=options.bytes_
+            if options.bytes_ is not None and measure.bytes is not None
+            else measure.bytes,
         )
-        for one in plan.measure
+        for measure in plan.measure
     )
     return replace(
         plan, measure=measures, **{name: value for name, value in given.items() if value is not None}
@@ -196,7 +198,7 @@ def _check_sides(plan: Plan, path: Path) -> None:
     """Raise InputError for a plan that measures both sides of no guideline."""
     from steelyard.judges.guidelines.table import GUIDELINES
 
-    there = [pattern for one in plan.measure for pattern in one.ops]
+    there = [pattern for measure in plan.measure for pattern in measure.ops]
 
     def is_measured(op: str) -> bool:
         return any(fnmatch.fnmatchcase(op, pattern) for pattern in there)
@@ -209,7 +211,7 @@ def _about(words: Sequence[str], plan: Plan) -> tuple[Measure, ...]:
     """Select the measures of these ops, and of those that they are compared with."""
     from steelyard.judges.guidelines.table import GUIDELINES
 
-    first = [one.ops[0] for one in plan.measure]
+    first = [measure.ops[0] for measure in plan.measure]
     for word in words:
         if not fnmatch.filter(first, word):
             names = ", ".join(dict.fromkeys(first))
@@ -217,8 +219,8 @@ def _about(words: Sequence[str], plan: Plan) -> tuple[Measure, ...]:
                 f"there are no guidelines of '{word}', and no results folder of that name; give {names}"
             )
     mine = {op for word in words for op in fnmatch.filter(first, word)}
-    kept = [one for one in plan.measure if one.ops[0] in mine]
+    kept = [measure for measure in plan.measure if measure.ops[0] in mine]
     there = [pattern for one in kept for pattern in one.ops]
     against = {row.right.op for row in GUIDELINES if row.left.op in mine and not row.unless}
     lacking = {op for op in against if not any(fnmatch.fnmatch(op, pattern) for pattern in there)}
-    return tuple(one for one in plan.measure if one.ops[0] in mine | lacking)
+    return tuple(measure for measure in plan.measure if measure.ops[0] in mine | lacking)

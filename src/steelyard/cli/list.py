@@ -167,7 +167,7 @@ def read_catalogue(mpis: Sequence[str], libraries: Sequence[str] = ()) -> tuple[
 
 def _plan_entry(name: str, path: Path) -> Entry:
     plan = read_plan(path)
-    ops = dict.fromkeys(op for one in plan.measure for op in one.ops)
+    ops = dict.fromkeys(op for measure in plan.measure for op in measure.ops)
     details = (
         ("run", command("run", name)),
         ("ops", ", ".join(ops)),

@@ -236,5 +236,5 @@ def ops_of(solo: Description, mpi: Description | None, shmem: Description | None
         rules=by_name(solo.stop_rules),
         limits=functools.reduce(EngineLimits.within, (other.limits for other in others), solo.limits),
         shmem=by_name(shmem.ops) if shmem else {},
-        not_loaded=tuple(one for said in (*others, solo) for one in said.not_loaded),
+        not_loaded=tuple(library for said in (*others, solo) for library in said.not_loaded),
     )

@@ -27,7 +27,11 @@ def campaign_schema() -> dict[str, Any]:
 
 def results_schema() -> dict[str, Any]:
     """Make the schema of results.json, which `run --json` and `show --json` of one folder print."""
-    models = {one.key: get_type_hints(one.make).get("return", Any) for one in ANALYSES if one.is_written}
+    models = {
+        analysis.key: get_type_hints(analysis.make).get("return", Any)
+        for analysis in ANALYSES
+        if analysis.is_written
+    }
     kinds = [Row, RowLaunch, Diagnostic, *FACETS, *models.values()]
     schemas, defs = msgspec.json.schema_components(kinds, ref_template=_REF)
     row = _row(defs)

@@ -65,7 +65,7 @@ def with_secrets(plan: Plan, environ: Mapping[str, str] = os.environ) -> Plan:
         for factor, values in plan.arms.items()
     }
     return replace(
-        plan, measure=tuple(_measure_with_secrets(one, environ) for one in plan.measure), arms=arms
+        plan, measure=tuple(_measure_with_secrets(measure, environ) for measure in plan.measure), arms=arms
     )
 
 

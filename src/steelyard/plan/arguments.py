@@ -134,8 +134,10 @@ def _changed(
     ]
     given += ["--param"] * (len(class_words) < len(params))
     ranks, per_host = axes["ranks"], axes.get("ranks_per_host")
-    kernels = {id(one) for one in plan.measure if "class" in one.params}
-    without = {id(one) for one in plan.measure if one.ranks is None and one.ranks_per_host is None}
+    kernels = {id(measure) for measure in plan.measure if "class" in measure.params}
+    without = {
+        id(measure) for measure in plan.measure if measure.ranks is None and measure.ranks_per_host is None
+    }
     given += ["--ranks"] * (ranks is not None and not (kernels | without))
     given += ["--ranks-per-host"] * (per_host is not None and not without)
     given += ["--class"] * bool(class_words and not kernels)
@@ -146,12 +148,12 @@ def _changed(
     classes = _params(class_words)
     changed = [
         replace(
-            one,
-            ranks=one.ranks if ranks is None or id(one) not in kernels | without else ranks,
-            ranks_per_host=per_host if id(one) in without else one.ranks_per_host,
-            params={**one.params, **classes} if id(one) in kernels else one.params,
+            measure,
+            ranks=measure.ranks if ranks is None or id(measure) not in kernels | without else ranks,
+            ranks_per_host=per_host if id(measure) in without else measure.ranks_per_host,
+            params={**measure.params, **classes} if id(measure) in kernels else measure.params,
         )
-        for one in plan.measure
+        for measure in plan.measure
     ]
     return _on_hosts(replace(plan, measure=tuple(changed)), named, axes.get("hosts"))
 
@@ -162,12 +164,14 @@ def _around(plan: Plan, named: Path, around: Mapping[str, Any]) -> Plan:
     Raises InputError for what a measure of the plan says itself.
     """
     env = around["env"]
-    own = {name for one in plan.measure for name in env if name in one.env}
-    own |= {name for one in plan.measure for name in AROUND if name in around and getattr(one, name)}
+    own = {name for measure in plan.measure for name in env if name in measure.env}
+    own |= {name for measure in plan.measure for name in AROUND if name in around and getattr(measure, name)}
     if own:
         raise InputError(f"{named} says itself what {' and '.join(sorted(own))} is; change it there")
     given = {name: value for name, value in around.items() if name != "env"}
-    return replace(plan, measure=tuple(replace(one, env={**one.env, **env}, **given) for one in plan.measure))
+    return replace(
+        plan, measure=tuple(replace(measure, env={**measure.env, **env}, **given) for measure in plan.measure)
+    )
 
 
 def _on_hosts(plan: Plan, named: Path, hosts: str | None) -> Plan:
@@ -175,7 +179,7 @@ def _on_hosts(plan: Plan, named: Path, hosts: str | None) -> Plan:
     if hosts is None:
         return plan
     counts = parse_counts(hosts, "hosts")
-    kept = [one for one in (with_hosts(one, counts) for one in plan.measure) if one is not None]
+    kept = [one for one in (with_hosts(measure, counts) for measure in plan.measure) if one is not None]
     if not kept:
         raise InputError(f"{named} has nothing for --hosts {hosts}; its measures name other numbers of hosts")
     return replace(plan, measure=tuple(kept))

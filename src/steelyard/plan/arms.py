@@ -46,7 +46,9 @@ def with_arms(plan: Plan) -> Plan:
         return replace(plan, **{factor: words})
     if factor == "engine" and len(plan.mpi) > 1:
         raise InputError("'arms' names engines for one MPI; give one with --mpi")
-    return replace(plan, measure=tuple(_with_arm(one, factor, tuple(values), words) for one in plan.measure))
+    return replace(
+        plan, measure=tuple(_with_arm(measure, factor, tuple(values), words) for measure in plan.measure)
+    )
 
 
 def _with_arm(measure: Measure, factor: str, values: tuple[Value, ...], words: tuple[str, ...]) -> Measure:

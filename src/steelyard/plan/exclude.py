@@ -64,9 +64,9 @@ class Excluded:
             if any(getattr(one, name) is not None for one in tables)
         }
         self._values = {
-            (kind, name): _Holders([_wanted(getattr(one, kind), name) for one in tables])
+            (kind, name): _Holders([_wanted(getattr(table, kind), name) for table in tables])
             for kind in _TABLES
-            for name in dict.fromkeys(name for one in tables for name in getattr(one, kind))
+            for name in dict.fromkeys(name for table in tables for name in getattr(table, kind))
         }
 
     def leaves_out(self, point: PlannedPoint) -> bool:

@@ -22,7 +22,7 @@ def without_unasked(plan: Plan) -> Plan:
 
     Raises InputError if there are no others.
     """
-    kept = tuple(one for one in plan.measure if one.files or not one.if_files)
+    kept = tuple(measure for measure in plan.measure if measure.files or not measure.if_files)
     if not kept:
         raise InputError(
             f"all measures of the plan {plan.name} need a folder for their files; give one, as --files /tmp"
@@ -48,5 +48,5 @@ def ops_with_files(measure: Measure, selected: Sequence[str], ops: Ops, *, is_al
 
 def check_used(plan: Plan, points: Collection[PlannedPoint]) -> None:
     """Raise InputError for folders that no test case of a plan uses."""
-    if any(one.files for one in plan.measure) and all(FILES not in point.env for point in points):
+    if any(measure.files for measure in plan.measure) and all(FILES not in point.env for point in points):
         raise InputError(_no_files(plan.measure[0].ops[0]))

@@ -67,7 +67,7 @@ def _same(word: str, places: int, whose: str, topology: Topology) -> list[tuple[
 
 def _each(word: str, places: int, whose: str, topology: Topology) -> list[tuple[int, ...]]:
     _need_a_pair(word, places, whose)
-    return [one.pair for one in classes_of(topology)]
+    return [class_.pair for class_ in classes_of(topology)]
 
 
 def _all(word: str, places: int, whose: str, topology: Topology) -> list[tuple[int, ...]]:

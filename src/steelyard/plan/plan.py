@@ -197,7 +197,9 @@ def read_plan(path: Path, within: tuple[Path, ...] = ()) -> Plan:
         line, sentence = _explain(str(error), text, document)
         where = f"{path}, line {line}" if line else str(path)
         raise InputError(f"the plan {where}: {sentence}") from None
-    own = (msgspec.structs.replace(one, ops=own_words(one.ops, path.parent)) for one in plan.measure)
+    own = (
+        msgspec.structs.replace(measure, ops=own_words(measure.ops, path.parent)) for measure in plan.measure
+    )
     plan = msgspec.structs.replace(plan, measure=tuple(own))
     plan = _with_included(plan, path, (*within, real_path(path)))
     if isinstance(plan.arrivals, str):

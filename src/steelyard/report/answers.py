@@ -20,7 +20,7 @@ def title_words(folders: Mapping[str, Measured], rows: Sequence[Row]) -> str:
     Hosts are named; if there are many, only the first.
     """
     ops = list(dict.fromkeys(row.op for row in rows))
-    names = list(dict.fromkeys(one.campaign.name for one in folders.values() if one.campaign.name))
+    names = list(dict.fromkeys(folder.campaign.name for folder in folders.values() if folder.campaign.name))
     families = list(dict.fromkeys(op.partition(".")[0] + ".*" for op in ops))
     if len(ops) > 1 and len(names) == 1 and names[0] != "run":
         what = names[0]
@@ -34,7 +34,7 @@ def title_words(folders: Mapping[str, Measured], rows: Sequence[Row]) -> str:
     parts = [
         what,
         " against ".join(filter(None, (rivals[0], joined(rivals[1:])))) if rivals else "",
-        hosts_words(name for one in folders.values() for name in host_names(one)),
+        hosts_words(name for folder in folders.values() for name in host_names(folder)),
         " and ".join(filter(None, days)),
     ]
     return ", ".join(part for part in parts if part)

@@ -128,7 +128,7 @@ def _of_call(row: Row, beside: _Beside) -> Iterator[_Bound]:
         return
     copies = [layer for layer in beside.layers if layer.layer == COPY and layer.bytes == row.bytes]
     if copies and row.threads == 1 and row.bytes:
-        yield _Bound(min(copies, key=lambda one: one.time or math.inf), calls)
+        yield _Bound(min(copies, key=lambda copy: copy.time or math.inf), calls)
 
 
 def _of_collective(row: Row, beside: _Beside) -> Iterator[_Bound]:

@@ -58,12 +58,14 @@ def rows_of(measured: Measured, level: float = 0.95, mapped: Mapper = serially) 
     sized |= {
         point.plan.op for point in measured.points if point.plan.bytes
     }  # older folders have nothing else
-    seen: dict[str, list[Interference]] = {}
+    of_job: dict[str, list[Interference]] = {}
     for file in measured.files:
-        seen.setdefault(file.job.job, []).append(interference_in(file))
+        of_job.setdefault(file.job.job, []).append(interference_in(file))
 
     def make(point: PointLaunches) -> Row:
-        disturbed = is_disturbed(one for cell in point.cells for one in seen.get(cell.job.job, ()))
+        disturbed = is_disturbed(
+            interference for cell in point.cells for interference in of_job.get(cell.job.job, ())
+        )
         op = replace(ops.get(point.plan.op, PlannedOp()), sized=point.plan.op in sized)
         return _row(point, level, named, op, disturbed, alike)
 

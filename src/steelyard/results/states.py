@@ -153,7 +153,7 @@ def interference_in(file: JobFile) -> Interference:
         was_seen=any(neighbours(file)) or any(unnamed(file)) or _was_stopped(file),
         others_ns=sum(group.others_ns for group in groups),
         stolen_ns=sum(max(change.steal_ns for change in group.changes) for group in groups),
-        whole_ns=sum(max(one.passed_ns for one in group.changes) * len(group.cpus) for group in groups),
+        whole_ns=sum(max(change.passed_ns for change in group.changes) * len(group.cpus) for group in groups),
     )
 
 

@@ -201,7 +201,7 @@ def _taken_of_reduced(file: JobFile, run: PointRun, point: Point) -> Values:
         slowest=np.bincount(found.slowest, minlength=ranks).astype(np.int64),
         rank_medians=np.asarray(told.medians_ns if told else ()) / scale,
         mean_extent=(means[0] / scale, means[1] / scale, means[2] / scale) if means else None,
-        rank_quantiles=tuple(one / scale for one in quantiles_of(told)) if told else (),
+        rank_quantiles=tuple(quantile / scale for quantile in quantiles_of(told)) if told else (),
         kept=told.kept if told else (),
         skews=found.skew,
         imbalance=None if found.imbalance is None else middle(found.imbalance),

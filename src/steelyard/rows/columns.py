@@ -180,7 +180,7 @@ COLUMNS = (
 
 def headline_columns(headline: str) -> tuple[RowColumn, RowColumn]:
     """List the columns of a table's subject, and half its interval."""
-    first = next(one for one in COLUMNS if one.name == HEADLINES[headline])
+    first = next(column for column in COLUMNS if column.name == HEADLINES[headline])
     return first, RowColumn("±", time_half_words if first.name == "time" else rate_half_words, TERMINAL)
 
 
@@ -188,5 +188,5 @@ def columns_of(headline: str, is_wide: bool, without: Iterable[str] = ()) -> tup
     """List the columns of a table, its headline first; `is_wide`: all columns, as in the report."""
     first = headline_columns(headline)
     left_out = {first[0].name, *without}
-    others = (one for one in COLUMNS if is_wide or headline in one.on)
+    others = (column for column in COLUMNS if is_wide or headline in column.on)
     return (*first, *(other for other in others if other.name not in left_out))

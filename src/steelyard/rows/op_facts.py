@@ -41,8 +41,8 @@ _MPIS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "mvapich
 
 def mpi_words(name: str) -> str:
     """Write the name of an MPI as its makers do: `Open MPI 4.1.4` for `openmpi-4.1.4`."""
-    found = re.fullmatch(r"([a-z]+)-(\d.*)", name)
-    return f"{_MPIS[found[1]]} {found[2]}" if found and found[1] in _MPIS else name
+    match = re.fullmatch(r"([a-z]+)-(\d.*)", name)
+    return f"{_MPIS[match[1]]} {match[2]}" if match and match[1] in _MPIS else name
 
 
 def family_of(op: str) -> str:
@@ -130,17 +130,17 @@ def _own_team(rows: Sequence[Row], team: str, asked: Sequence[Row]) -> str:
     """` (2 threads)`, where the ops of a sentence have no `team` in common; ` (1 thread)`, where more threads
     were asked for and told nothing.
     """
-    own = "" if team else _team(rows)
-    if not own and not team:
+    words_of_team = "" if team else _team(rows)
+    if not words_of_team and not team:
         of_one = {"rank": (row.ranks for row in asked), "thread": (row.threads for row in asked)}
-        own = " of ".join(counted(1, noun) for noun, counts in of_one.items() if len({*counts}) > 1)
-    return f" ({own})" if own else ""
+        words_of_team = " of ".join(counted(1, noun) for noun, counts in of_one.items() if len({*counts}) > 1)
+    return f" ({words_of_team})" if words_of_team else ""
 
 
 def _only_place(rows: Sequence[Row], asked: Sequence[Row]) -> str:
     """` (same-cpu 1,1)`, where more placements were asked for and told nothing."""
-    told, all_ = ({row.placed.text for row in some if row.placed} for some in (rows, asked))
-    return f" ({next(iter(told))})" if len(told) == 1 < len(all_) else ""
+    places, all_ = ({row.placed.text for row in some if row.placed} for some in (rows, asked))
+    return f" ({next(iter(places))})" if len(places) == 1 < len(all_) else ""
 
 
 def _op_words(name: str, rows: Sequence[Row]) -> str:
@@ -188,11 +188,11 @@ def _beyond_caches(rows: Sequence[Row]) -> str:
 def _span(rows: Sequence[Row], size: Callable[[Row], float], words: Callable[[Row], str]) -> str:
     """`12.8 ns`; of several variants `12.8 ns (type=int) to 139 ns (type=double)`, if one fact differs."""
     ends = (min(rows, key=size), max(rows, key=size))
-    told = list(dict.fromkeys(words(row) for row in ends))
+    texts = list(dict.fromkeys(words(row) for row in ends))
     varying = row_labels(ends).varying
-    if len(told) > 1 and len(varying) == 1:
-        told = [f"{text} ({fact.said})" for text, fact in zip(told, varying[0].facts, strict=True)]
-    return " to ".join(told) + _once(ends[0])
+    if len(texts) > 1 and len(varying) == 1:
+        texts = [f"{text} ({fact.said})" for text, fact in zip(texts, varying[0].facts, strict=True)]
+    return " to ".join(texts) + _once(ends[0])
 
 
 def _once(row: Row) -> str:

@@ -154,7 +154,7 @@ def _path_words(row: Row) -> Iterator[Remark]:
 def failed_words(row: Row) -> str:
     """`failed in 3 of 10 launches: wrong data on rank 1`."""
     failed = [launch for launch in row.launches if launch.status == "failed"]
-    reasons = "; ".join(dict.fromkeys(one.why or "no reason given" for one in failed)) or row.why or "?"
+    reasons = "; ".join(dict.fromkeys(case.why or "no reason given" for case in failed)) or row.why or "?"
     some = f" in {len(failed)} of {len(row.launches)} launches" if len(failed) < len(row.launches) else ""
     return f"failed{some}: {reasons}"
 

@@ -48,7 +48,7 @@ class Turns:
 
 def suspects_of(night: Night, checked: Checked) -> list[PlannedPoint]:
     """List the test cases of a night that are suspected."""
-    suspects = {one.point_b for one in checked.points if one.suspected}
+    suspects = {point.point_b for point in checked.points if point.suspected}
     return [point for point in load(night.folder).campaign.points if point.point in suspects]
 
 
@@ -81,7 +81,9 @@ def confirm(
     tonight: dict[RowKey | None, int] = {
         key_of(row, ("mpi", factor)): row.point for row in night.rows if row.point in suspects
     }
-    known = {tonight[keys[one.point_a]]: one for one in said.points if keys.get(one.point_a) in tonight}
+    known = {
+        tonight[keys[point.point_a]]: point for point in said.points if keys.get(point.point_a) in tonight
+    }
     return with_confirmed(checked, said.promise, known)
 
 

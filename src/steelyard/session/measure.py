@@ -165,7 +165,7 @@ def _ready(
         tell(f"note: {takes.words}")
         check_launches(plan, points, setup)
     families = [engine.mpi.family for engine in setup.engines.values() if engine.mpi]
-    for name in unread((one.env for one in with_arms(plan).measure), families):
+    for name in unread((measure.env for measure in with_arms(plan).measure), families):
         tell(f"note: {name} is not set: it is a variable of {readers(name)}, which is not measured")
     return _Ready(plan, machine, topology, setup, points)
 

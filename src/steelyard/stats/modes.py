@@ -88,9 +88,9 @@ def find_modes(
     ]
     if not levels:
         return ()
-    alone = len({one.launch for one in levels}) == 1
-    values = np.array([one.value for one in levels])
-    owners = np.array([one.launch for one in levels], dtype=np.int64)
+    alone = len({level.launch for level in levels}) == 1
+    values = np.array([level.value for level in levels])
+    owners = np.array([level.launch for level in levels], dtype=np.int64)
     edges = values[:-1] if alone else _edges(values, owners, LEAST_LAUNCHES, max(tick_of))
     which = np.arange(values.size) if alone else np.searchsorted(edges, values)
     sizes = [int(one.size > 0) for one in data]

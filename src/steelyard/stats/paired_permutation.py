@@ -172,7 +172,7 @@ def _compare(differences: FloatArray, shared: NDArray[np.bool_], level: float, s
     n = np.maximum(pairs, 1)
     tested = np.where(known, differences, 0.0)
     signs = _signs(differences.shape[1], level, seed)  # (S, n), the first is the pairs as they are
-    t, errors = (one[:, 0] for one in _statistics(tested, pairs, signs[:1]))  # (G, P) both
+    t, errors = (statistic[:, 0] for statistic in _statistics(tested, pairs, signs[:1]))  # (G, P) both
     seen = np.abs(t)
     family = _family(tested, pairs, signs)
     p = np.array([(1 + (family[1:] >= one * (1 - 1e-12)).sum()) / family.size for one in seen.max(axis=0)])

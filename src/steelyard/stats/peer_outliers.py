@@ -61,7 +61,7 @@ def compare_peers(
     hosts; without it each test has its own. Raises ValueError for fewer than `LEAST_PLACES` or
     `LEAST_LAUNCHES`.
     """
-    if any(one.shape[0] < LEAST_LAUNCHES or one.shape[1] < LEAST_PLACES for one in tables):
+    if any(table.shape[0] < LEAST_LAUNCHES or table.shape[1] < LEAST_PLACES for table in tables):
         raise ValueError(f"{LEAST_PLACES} places and {LEAST_LAUNCHES} launches are needed")
     if not tables:
         return ()

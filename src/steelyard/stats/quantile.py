@@ -58,13 +58,13 @@ def pooled_quantile(
     parts = [part for part in parts if part.size]
     if not parts:
         raise ValueError("a quantile needs at least one value")
-    if len({one.size for one in parts}) == 1:
+    if len({part.size for part in parts}) == 1:
         return quantile(np.concatenate(parts), probabilities, tick)
     if any(not 0.0 <= p <= 1.0 for p in probabilities):
         raise ValueError("a probability lies between 0 and 1")
-    parts = [np.sort(one) for one in parts]  # merging sorted ones takes less than sorting all
+    parts = [np.sort(part) for part in parts]  # merging sorted ones takes less than sorting all
     data = np.concatenate(parts)
-    weight = np.concatenate([np.full(one.size, 1.0 / one.size / len(parts)) for one in parts])
+    weight = np.concatenate([np.full(part.size, 1.0 / part.size / len(parts)) for part in parts])
     order = np.argsort(data, kind="stable")
     data, share = data[order], np.cumsum(weight[order])
     return tuple(_weighted(data, share, p, tick) for p in probabilities)

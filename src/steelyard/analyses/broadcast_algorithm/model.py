@@ -123,7 +123,7 @@ def _algorithms(members: Sequence[Row], rows: Sequence[Row]) -> SeenAlgorithms:
     messages = {row.bytes: row for row in reversed(rows) if is_pingpong(row) and _beside(row, first)}
     short = min((row.time or 0.0 for row in messages.values()), default=0.0)
     sizes = []
-    for row in sorted(members, key=lambda one: one.bytes):
+    for row in sorted(members, key=lambda member: member.bytes):
         whole = messages[row.bytes].time if row.bytes in messages else None
         sizes.append(_seen(row, root, Message(whole, short) if whole else None))
     return SeenAlgorithms(

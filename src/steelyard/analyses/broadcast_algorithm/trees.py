@@ -208,7 +208,7 @@ _CANDIDATES = (
     _Candidate(PIPELINED, chain_tree, _pieces),
     _Candidate(SCATTER_ALLGATHER, halving_tree, _scattered),
 )
-FAMILIES = tuple(dict.fromkeys(one.family for one in _CANDIDATES))
+FAMILIES = tuple(dict.fromkeys(candidate.family for candidate in _CANDIDATES))
 
 
 @dataclass(frozen=True, slots=True)

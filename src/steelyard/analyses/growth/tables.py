@@ -45,7 +45,7 @@ def growth_tables(growths: Sequence[Growth]) -> tuple[Table, ...]:
 
 def growth_names(growths: Sequence[Growth]) -> tuple[str, ...]:
     """Name each: `mpi.bcast, openmpi-4.1.4`, with what differs among them except the size."""
-    labels = labels_of([_facts(one) for one in growths])
+    labels = labels_of([_facts(growth) for growth in growths])
     return tuple(op_with_facts(labels, i, growth.op) for i, growth in enumerate(growths))
 
 

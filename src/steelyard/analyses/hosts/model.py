@@ -118,10 +118,10 @@ def _pairs(row: Row) -> Iterator[tuple[tuple[str, str], float, _Launches]]:
     """Find two different hosts, and the row's time between them."""
     pair = row.placed.hosts if row.placed is not None else ()
     if len(set(pair)) == 2 and row.time is not None and row.time > 0:
-        medians = {one.launch: one.median or 0.0 for one in row.launches if has_time(one)}
+        medians = {launch.launch: launch.median or 0.0 for launch in row.launches if has_time(launch)}
         yield (pair[0], pair[1]), row.time, medians
     hosts = hosts_of_ranks(row)
-    good = [one.launch for one in row.launches if one.status == "ok"]
+    good = [launch.launch for launch in row.launches if launch.status == "ok"]
     for two in row.get(Messages).pairs if hosts and "round" in row.params else ():
         if two.median > 0:
             launches = {launch: ns for launch, ns in zip(good, two.medians, strict=False) if ns > 0}

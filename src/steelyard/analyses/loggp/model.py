@@ -109,7 +109,7 @@ def line_model(mpi: str, rows: Mapping[int, Row]) -> LogModel | None:
     limits = next((told for row in rows.values() if (told := row.get(Limits).limits)), {})
     missed = np.abs(pieces_at(typical, np.asarray(sizes, dtype=np.float64)) / np.asarray(times) - 1.0)
     parts = _parts(sizes, typical)
-    began = {one.launch: one.began_unix_ns or 0 for row in rows.values() for one in row.launches}
+    began = {launch.launch: launch.began_unix_ns or 0 for row in rows.values() for launch in row.launches}
     sittings = sittings_of([began[launch] for launch in shared])
     alike = max(row.alike for row in rows.values())
     pieces = tuple(

@@ -158,7 +158,7 @@ def _weak(rows: Sequence[Row]) -> Iterator[ScalingCurve]:
             least = min(getattr(row, axis) for row in members)
             for base in (row for row in members if getattr(row, axis) == least):
                 chain = {least: base}
-                for row in sorted(members, key=lambda one: _apart(one, base, axis)):
+                for row in sorted(members, key=lambda member: _apart(member, base, axis)):
                     if _apart(row, base, axis) <= WEAK_APART:
                         chain.setdefault(getattr(row, axis), row)
                 if len(chain) > 1:

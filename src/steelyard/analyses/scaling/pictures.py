@@ -50,15 +50,15 @@ def _chart(op: str, axis: str, members: Sequence[tuple[str, ScalingCurve]]) -> C
 def _marks(style: Style, name: str, curve: ScalingCurve) -> Iterator[Mark]:
     """Draw whiskers, model and marks of one curve."""
     x, y = [point.count for point in curve.points], [point.speedup.value for point in curve.points]
-    ends = [drawn_ends(one.speedup.value, one.speedup.low, one.speedup.high) for one in curve.points]
+    ends = [drawn_ends(point.speedup.value, point.speedup.low, point.speedup.high) for point in curve.points]
     yield Bars(x, [low for low, _ in ends], x, [high for _, high in ends], style.colour)
     if curve.fits:
         grid = np.geomspace(x[0], x[-1], _MODEL_POINTS)
         said = [fit_speedup(curve, curve.fits[-1], float(count)) for count in grid]
         yield Curve(grid, said, Style(style.colour, dash="5 4"), width=1.5)
     tips = [
-        f"{name}\n{one.count} {curve.axis}: speed-up {one.speedup.value:.3g}"
-        + ("" if one.speedup.low is None else f" ({one.speedup.low:.3g} – {one.speedup.high:.3g})")
-        for one in curve.points
+        f"{name}\n{point.count} {curve.axis}: speed-up {point.speedup.value:.3g}"
+        + ("" if point.speedup.low is None else f" ({point.speedup.low:.3g} – {point.speedup.high:.3g})")
+        for point in curve.points
     ]
     yield Dots(x, y, style, tips=tips)

@@ -61,7 +61,7 @@ def scaling_tables(curves: Sequence[ScalingCurve]) -> tuple[Table, ...]:
 
 def curve_names(curves: Sequence[ScalingCurve]) -> tuple[str, ...]:
     """`npb.cg class=S, openmpi-4.1.4, strong`: each with what differs among them, and its kind."""
-    told = sorted(differing((one.op, one.params) for one in curves) - {*KERNEL_PARAMS})
+    told = sorted(differing((curve.op, curve.params) for curve in curves) - {*KERNEL_PARAMS})
     facts = [
         {
             **kernel_facts(curve.op, curve.params, 1, 1),

@@ -56,12 +56,14 @@ CAUSES = (
 )
 def busy_neighbour(evidence: Evidence) -> str | None:
     """Find processes by name, with the CPU time that they took; others are one sentence, not a finding."""
-    found = sentences(neighbour_words(evidence.measured.files))
+    named_busy = sentences(neighbour_words(evidence.measured.files))
     named = _hosts_with_named(evidence.measured.files)
-    brief = sum(any(one.host in named for one in unnamed(file)) for file in evidence.measured.files)
-    if found is None or not brief:
-        return found
-    return f"{found} In {counted(brief, 'launch')} others ran too briefly to be named."
+    brief = sum(
+        any(interference.host in named for interference in unnamed(file)) for file in evidence.measured.files
+    )
+    if named_busy is None or not brief:
+        return named_busy
+    return f"{named_busy} In {counted(brief, 'launch')} others ran too briefly to be named."
 
 
 def _hosts_with_named(files: Iterable[JobFile]) -> set[str]:
@@ -79,10 +81,10 @@ def neighbour_words(files: Iterable[JobFile]) -> list[str]:
     """List each process that ran on ranks' CPUs, in the launch where it took most; the busiest first."""
     worst: dict[tuple[int, str], tuple[float, str]] = {}
     for file in files:
-        for one, ranks in neighbours(file):
-            words = _neighbour_words(one, ranks, file.job.launch)
-            key = one.pid, one.command
-            worst[key] = max(worst.get(key, (0.0, "")), (one.cpu_ns / 1e9, words))
+        for busy, ranks in neighbours(file):
+            words = _neighbour_words(busy, ranks, file.job.launch)
+            key = busy.pid, busy.command
+            worst[key] = max(worst.get(key, (0.0, "")), (busy.cpu_ns / 1e9, words))
     return [words for _, words in sorted(worst.values(), reverse=True)]
 
 
@@ -103,21 +105,26 @@ def _neighbour_words(busy: Busy, ranks: tuple[int, ...], launch: int) -> str:
 )
 def busy_unnamed(evidence: Evidence) -> str | None:
     """Find CPU time of the ranks' CPUs that went to others, on hosts where no launch saw a process."""
-    found: list[tuple[float, str]] = []
+    by_share: list[tuple[float, str]] = []
     named = _hosts_with_named(evidence.measured.files)
     for file in evidence.measured.files:
-        groups_of_host = groupby(sorted(unnamed(file), key=lambda one: one.host), lambda one: one.host)
+        groups_of_host = groupby(
+            sorted(unnamed(file), key=lambda shared: shared.host), lambda shared: shared.host
+        )
         for host, groups in groups_of_host:
             if host in named:
                 continue  # `busy_neighbour` has it
-            own = sorted(groups, key=lambda one: one.changes[0].rank)
+            by_rank = sorted(groups, key=lambda group: group.changes[0].rank)
             watched = any(watch.host == host for watch in file.watches)
             why = "too briefly to be named" if watched else "on a host whose processes were not watched"
-            shares = [f"{100 * one.share:.0f} % of {cpus_words(one.cpus)} ({_ranks(one)})" for one in own]
+            shares = [
+                f"{100 * shared.share:.0f} % of {cpus_words(shared.cpus)} ({_ranks(shared)})"
+                for shared in by_rank
+            ]
             took = " and ".join(filter(None, [", ".join(shares[:-1]), shares[-1]]))
             words = f"in launch {file.job.launch} others took {took} of {host}, {why}"
-            found.append((sum(one.share for one in own), words))
-    return sentences(words for _, words in sorted(found, reverse=True))
+            by_share.append((sum(shared.share for shared in by_rank), words))
+    return sentences(words for _, words in sorted(by_share, reverse=True))
 
 
 def _ranks(group: Shared) -> str:
@@ -139,17 +146,17 @@ def _ranks_words(ranks: tuple[int, ...]) -> str:
 )
 def busy_beside(evidence: Evidence) -> str | None:
     """Find launches in which others took many of the host's cores but none of the ranks', the worst first."""
-    found: list[tuple[float, str]] = []
+    by_share: list[tuple[float, str]] = []
     if any(True for file in evidence.measured.files for _ in neighbours(file)):
         return None  # that they ran on the ranks' CPUs says more
     for file in evidence.measured.files:
-        others = sorted(beside(file), key=lambda one: -one.cpu_ns)
+        others = sorted(beside(file), key=lambda busy: -busy.cpu_ns)
         share = sum(other.cpu_ns / 1e9 / other.seconds for other in others) / max(1, file.job.cores)
         if share > BESIDE:
             more = f" and {len(others) - 1} more" if len(others) > 1 else ""
             took = f"{100 * share:.0f} % of {counted(file.job.cores, 'core')} in launch {file.job.launch}"
-            found.append((share, f"'{others[0].command}' (pid {others[0].pid}){more} took {took}"))
-    return sentences(words for _, words in sorted(found, reverse=True))
+            by_share.append((share, f"'{others[0].command}' (pid {others[0].pid}){more} took {took}"))
+    return sentences(words for _, words in sorted(by_share, reverse=True))
 
 
 @check(
@@ -161,13 +168,13 @@ def busy_beside(evidence: Evidence) -> str | None:
 )
 def stolen(evidence: Evidence) -> str | None:
     """Find CPUs of ranks that the hypervisor gave to others."""
-    found = [
+    by_share = [
         (change.stolen, f"{cpus_words(change.cpus)} of {who(file, change.rank)}: {100 * change.stolen:.1f} %")
         for file in evidence.measured.files
         for change in changes_of(file)
         if change.stolen > STOLEN and change.steal_ns > TICKS * TICK_NS
     ]
-    return sentences(words for _, words in sorted(found, reverse=True))
+    return sentences(words for _, words in sorted(by_share, reverse=True))
 
 
 @check(
@@ -196,13 +203,13 @@ def too_hot(evidence: Evidence) -> str | None:
 
 def _counted(evidence: Evidence, of: Callable[[State], tuple[int, ...]], words: str) -> str | None:
     """Find counters that grew from the first to the last state of a launch."""
-    found = []
+    by_times = []
     for file in evidence.measured.files:
         for at in range(len(file.states[0].cpus) if file.states else 0):
             times = grown(of(file.states[0]), of(file.states[-1]), at)
             if times > 0:
-                found.append((times, f"{who(file, file.states[0].rank(at))} {words.format(times)}"))
-    return sentences(text for _, text in sorted(found, reverse=True))
+                by_times.append((times, f"{who(file, file.states[0].rank(at))} {words.format(times)}"))
+    return sentences(text for _, text in sorted(by_times, reverse=True))
 
 
 @check(
@@ -217,7 +224,7 @@ def _counted(evidence: Evidence, of: Callable[[State], tuple[int, ...]], words: 
 )
 def frequency_changed(evidence: Evidence) -> str | None:
     """Find ranks whose cores did the same work at another speed later in the launch."""
-    found = []
+    by_ratio = []
     for file in evidence.measured.files:
         for at in range(len(file.states[0].cpus) if file.states else 0):
             steps = [state.step_ps[at] for state in file.states if at < len(state.step_ps)]
@@ -225,8 +232,8 @@ def frequency_changed(evidence: Evidence) -> str | None:
             if len(steps) > 1 and max(steps) > SLOWER * min(steps):
                 ratio = max(steps) / min(steps)
                 rank = file.states[0].rank(at)
-                found.append((ratio, f"{who(file, rank)}: the slowest {ratio:.2f} times the fastest"))
-    return sentences(words for _, words in sorted(found, reverse=True))
+                by_ratio.append((ratio, f"{who(file, rank)}: the slowest {ratio:.2f} times the fastest"))
+    return sentences(words for _, words in sorted(by_ratio, reverse=True))
 
 
 @check(
@@ -240,11 +247,11 @@ def frequency_changed(evidence: Evidence) -> str | None:
 )
 def lost_waiting(evidence: Evidence) -> str | None:
     """Find test cases whose ranks lost time while they waited for their windows."""
-    found: list[tuple[float, str]] = []
+    by_share: list[tuple[float, str]] = []
     for row in evidence.rows:
-        worst = max(row.get(Windows).spun, key=lambda one: one.share, default=None)
+        worst = max(row.get(Windows).spun, key=lambda waiting: waiting.share, default=None)
         if worst is not None and worst.share > LOST_WAITING:
             lost = f"rank {worst.rank}: {100 * worst.share:.1f} %"
             gap = f"the longest gap {format_time(worst.longest_ns)}"
-            found.append((worst.share, f"{row_name(row)} ({lost}, {gap})"))
-    return sentences(words for _, words in sorted(found, reverse=True))
+            by_share.append((worst.share, f"{row_name(row)} ({lost}, {gap})"))
+    return sentences(words for _, words in sorted(by_share, reverse=True))

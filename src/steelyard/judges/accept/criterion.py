@@ -133,8 +133,8 @@ def gravest_of(findings: Sequence[Finding]) -> Finding:
     """Choose among the answers to one question, of which there is one at least: those of the gravest verdict,
     a sentence each. Launches are the fewest in which a fault was seen.
     """
-    verdict = ACCEPTED.gravest(one.verdict for one in findings)
-    alike = [one for one in findings if one.verdict == verdict]
+    verdict = ACCEPTED.gravest(finding.verdict for finding in findings)
+    alike = [finding for finding in findings if finding.verdict == verdict]
     if len(alike) == 1:
         return alike[0]
     launches = [one.launches for one in alike if one.launches is not None]

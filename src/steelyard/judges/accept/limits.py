@@ -223,7 +223,7 @@ def _judged(candidate: Candidate, limit: Limit, family: int) -> Finding:
     level = 1 - 2 * FALSE_ALARM / (family * len(rows))  # one end of each interval is used
     sides = [_side(weighed, row, limit, level) for row in rows]
     order = (NOT_WELL, CANNOT_TELL, WELL)
-    verdict, words, launches = min(sides, key=lambda one: order.index(one[0]))
+    verdict, words, launches = min(sides, key=lambda side: order.index(side[0]))
     among = f", the worst of {counted(len(rows), 'test case')}" if len(rows) > 1 else ""
     heads = {WELL: "met", NOT_WELL: "missed", CANNOT_TELL: "neither met nor missed"}
     asked = f"{limit.asked} is asked for"

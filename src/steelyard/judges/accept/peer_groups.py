@@ -126,24 +126,24 @@ def peer_groups_of(measured: Measured, rows: Sequence[Row]) -> tuple[PeerGroup, 
     """Make all tests of places in a folder, also those with too few of them."""
     by_point = {row.point: row for row in rows}
     cpus = {cpu.number: cpu for cpu in _topology(measured.campaign.topology).cpus}
-    found: list[PeerGroup] = []
+    groups: list[PeerGroup] = []
     for point in measured.points:
         row = by_point.get(point.plan.point)
         if row is None or row.threads > 1 or row.ranks < 2:
             continue
         if row.op.startswith(_ALONE):
-            found += _of_ranks(row, point, cpus)
+            groups += _of_ranks(row, point, cpus)
         elif row.role == FILE and "own" in (row.params.get("file"), row.params.get("folder")):
-            found += _table(row_name(row), FILES_HOST, _of_hosts([_by_host(cell) for cell in point.cells]))
+            groups += _table(row_name(row), FILES_HOST, _of_hosts([_by_host(cell) for cell in point.cells]))
         elif row.op in _PAIRED:
-            found += _of_pairs(row, point, cpus)
+            groups += _of_pairs(row, point, cpus)
     of_hosts = (*_of_host_messages(rows), *_of_rounds(measured, by_point), *_of_contacts(rows))
-    return (*found, *of_hosts, *_of_placements(rows, cpus))
+    return (*groups, *of_hosts, *_of_placements(rows, cpus))
 
 
-def _topology(told: Mapping[str, object] | None) -> Topology:
+def _topology(described: Mapping[str, object] | None) -> Topology:
     try:
-        return msgspec.convert(told, Topology) if told else NOWHERE
+        return msgspec.convert(described, Topology) if described else NOWHERE
     except msgspec.ValidationError:
         return NOWHERE
 
@@ -155,7 +155,7 @@ def _table(what: str, kind: str, launches: Launches, mpi: str | None = None) -> 
         launch for launch in launches if len(launch) == len(names) and min(launch.values(), default=0.0) > 0
     ]
     if whole:
-        table = np.log(np.array([[one[name] for name in names] for one in whole]))
+        table = np.log(np.array([[launch_times[name] for name in names] for launch_times in whole]))
         yield PeerGroup(what, kind, names, table, mpi=mpi)
 
 
@@ -180,33 +180,33 @@ def _of_ranks(row: Row, point: PointLaunches, cpus: Mapping[int, Cpu]) -> Iterat
 
 def _of_hosts(launches: Sequence[Mapping[str, Sequence[tuple[Place, float]]]]) -> Launches:
     """Take the median of the ranks of each host; nothing on one host."""
-    found = [
+    medians = [
         {host: float(np.median([time for _, time in ranks])) for host, ranks in launch.items()}
         for launch in launches
     ]
-    return found if len({host for one in found for host in one}) > 1 else ()
+    return medians if len({host for by_host in medians for host in by_host}) > 1 else ()
 
 
 def _by_host(cell: PointLaunch) -> dict[str, list[tuple[Place, float]]]:
     """Group the ranks of each host, with the median of each in ns."""
-    found: dict[str, list[tuple[Place, float]]] = {}
+    by_host: dict[str, list[tuple[Place, float]]] = {}
     medians = cell.taken.rank_medians if cell.status == "ok" else np.empty(0)
     times = dict(zip(cell.taken.kept or range(medians.size), medians, strict=True))
     for place in _places(cell):
         if place.rank in times:
-            found.setdefault(place.host, []).append((place, float(times[place.rank])))
-    return found
+            by_host.setdefault(place.host, []).append((place, float(times[place.rank])))
+    return by_host
 
 
 def _cores(
     ranks: Sequence[tuple[Place, float]], several_hosts: bool, cpus: Mapping[int, Cpu]
 ) -> Mapping[str, Mapping[str, float]]:
     """Map each core to its time, by kind; nothing if ranks were not bound to a core each."""
-    found: dict[str, dict[str, float]] = {}
+    by_kind: dict[str, dict[str, float]] = {}
     for place, time in ranks:
         kind = _kind(_cpu(place, cpus))
-        found.setdefault(f"{kind} cores" if kind else "", {})[_core_name(place, several_hosts)] = time
-    return found if sum(map(len, found.values())) == len(ranks) else {}
+        by_kind.setdefault(f"{kind} cores" if kind else "", {})[_core_name(place, several_hosts)] = time
+    return by_kind if sum(map(len, by_kind.values())) == len(ranks) else {}
 
 
 def _cpu(place: Place, cpus: Mapping[int, Cpu]) -> Cpu | None:
@@ -241,11 +241,11 @@ def _by_class(cell: PointLaunch, cpus: Mapping[int, Cpu]) -> Mapping[str, Mappin
     if cell.taken.pairs < 2:
         return {}
     several = len({place.host for place in _places(cell)}) > 1
-    found: dict[str, dict[str, float]] = {}
-    for one, other, time in _pair_times(cell):
-        name = BETWEEN.join(_core_name(end, several) for end in (one, other))
-        found.setdefault(_class(one, other, cpus), {})[name] = time
-    return found
+    by_class: dict[str, dict[str, float]] = {}
+    for first, second, time in _pair_times(cell):
+        name = BETWEEN.join(_core_name(end, several) for end in (first, second))
+        by_class.setdefault(_class(first, second, cpus), {})[name] = time
+    return by_class
 
 
 def _pair_times(cell: PointLaunch) -> Iterator[tuple[Place, Place, float]]:
@@ -257,9 +257,9 @@ def _pair_times(cell: PointLaunch) -> Iterator[tuple[Place, Place, float]]:
         return  # the method gives one value for all pairs
     places = {place.rank: place for place in _places(cell)}
     medians = np.median(cell.values.reshape(-1, len(pairs)), axis=0)
-    for (one, other), time in zip(pairs, medians, strict=True):
-        if {one, other} <= places.keys():
-            yield places[one], places[other], float(time)
+    for (first, second), time in zip(pairs, medians, strict=True):
+        if {first, second} <= places.keys():
+            yield places[first], places[second], float(time)
 
 
 def _class(one: Place, other: Place, cpus: Mapping[int, Cpu]) -> str:
@@ -328,7 +328,7 @@ def _of_rounds(measured: Measured, by_point: Mapping[int, Row]) -> Iterator[Peer
 
 def _are_fair(rounds: Sequence[_Round]) -> bool:
     """Has each host met enough others, and as many as each other one? One may wait where they are odd."""
-    met = Counter(host for one in rounds for pair in one for host in pair)
+    met = Counter(host for round_ in rounds for pair in round_ for host in pair)
     often = met.values()
     return (
         len(rounds) >= LEAST_ROUNDS and min(map(len, rounds)) >= _LEAST_PAIRS and max(often) - min(often) <= 1
@@ -337,24 +337,25 @@ def _are_fair(rounds: Sequence[_Round]) -> bool:
 
 def _host_medians(rounds: Sequence[_Round]) -> dict[str, float]:
     times: dict[str, list[float]] = {}
-    for one in rounds:
-        for pair, time in one.items():
+    for round_ in rounds:
+        for pair, time in round_.items():
             for host in pair:
                 times.setdefault(host, []).append(time)
-    return {host: float(np.median(own)) for host, own in times.items()}
+    return {host: float(np.median(of_host)) for host, of_host in times.items()}
 
 
 def _links(rounds: Sequence[_Round]) -> dict[str, float]:
     """Divide the time of each pair by the median of its round, and by what both hosts take of that."""
-    alike = [
-        {pair: time / float(np.median(list(one.values()))) for pair, time in one.items()} for one in rounds
+    relative_rounds = [
+        {pair: time / float(np.median(list(round_.values()))) for pair, time in round_.items()}
+        for round_ in rounds
     ]
-    hosts = _host_medians(alike)
+    hosts = _host_medians(relative_rounds)
     usual = float(np.median(list(hosts.values())))
     return {
         BETWEEN.join(sorted(pair)): time * usual / (hosts[pair[0]] * hosts[pair[1]])
-        for one in alike
-        for pair, time in one.items()
+        for relative in relative_rounds
+        for pair, time in relative.items()
     }
 
 
@@ -371,9 +372,11 @@ def _of_placements(rows: Iterable[Row], cpus: Mapping[int, Cpu]) -> Iterator[Pee
         kind = placed.kind if placed.hosts else _with_kinds(placed.kind, *map(cpus.get, placed.cpus))
         what = f"{row_name(replace(row, placed=None))} ({kind})"
         params = tuple(sorted((name, str(value)) for name, value in row.params.items()))
-        own = launches.setdefault((what, row.method, params, placed.interrupts != (), row.mpi), {})
+        medians = launches.setdefault((what, row.method, params, placed.interrupts != (), row.mpi), {})
         for launch in row.launches:
             if has_time(launch):
-                own.setdefault(launch.launch, {})[BETWEEN.join(map(str, ends))] = launch.median or math.nan
-    for (what, *_, mpi), found in launches.items():
-        yield from _table(what, LINK, list(found.values()), mpi)
+                medians.setdefault(launch.launch, {})[BETWEEN.join(map(str, ends))] = (
+                    launch.median or math.nan
+                )
+    for (what, *_, mpi), by_launch in launches.items():
+        yield from _table(what, LINK, list(by_launch.values()), mpi)

@@ -152,7 +152,7 @@ def _too_few(weighed: Weighed, kind: str) -> Finding:
 def _by_place(odd_places: Iterable[_Odd]) -> tuple[tuple[_Odd, ...], ...]:
     """Group what is slower by place, the slowest first: each with its tests, worst first."""
     places: dict[str, list[_Odd]] = {}
-    for odd in sorted(odd_places, key=lambda one: -one.estimate):
+    for odd in sorted(odd_places, key=lambda place: -place.estimate):
         places.setdefault(odd.name, []).append(odd)
     return tuple(map(tuple, places.values()))
 
@@ -256,7 +256,7 @@ def _shared_words(kinds: Kinds) -> str:
 
 def _kinds_words(kinds: Sequence[Kinds]) -> str:
     """Say that places are of two kinds, in the test in which these are farthest apart."""
-    worst = max(kinds, key=lambda one: one.apart)
+    worst = max(kinds, key=lambda kind: kind.apart)
     places = plural(worst.test.kind, 2)
     others = len(worst.test.names) - len(worst.slower)
     also = f" {counted(len(kinds) - 1, 'further test')} {'shows' if len(kinds) == 2 else 'show'} two kinds."

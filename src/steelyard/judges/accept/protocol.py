@@ -47,7 +47,7 @@ def protocol(candidate: Candidate) -> Finding:
     """Compare each size of a message with the next larger one, in each launch; all verdicts are
     one family.
     """
-    steps = [one for one in _steps(candidate.weighed.rows) if len(one.ratios) > 1]
+    steps = [step for step in _steps(candidate.weighed.rows) if len(step.ratios) > 1]
     if not steps:
         return Finding(
             CANNOT_TELL,
@@ -55,7 +55,7 @@ def protocol(candidate: Candidate) -> Finding:
             candidate.weighed.measure_it(),
         )
     level = 1 - 2 * FALSE_ALARM / len(steps)  # the lower bound of each is used
-    found = [(one, launch_interval(one.ratios, level)) for one in steps]
+    found = [(step, launch_interval(step.ratios, level)) for step in steps]
     bad = [(step, said) for step, said in found if said.low > MOST_TIMES]
     worst = _words(*max(bad or found, key=lambda one: one[1].value))
     scope = counted(len(found), "step")

@@ -69,6 +69,6 @@ def _modes(first: FloatArray, second: FloatArray, is_apart: bool) -> tuple[int, 
     look like one between modes.
     """
     arms, both = (first, second), np.concatenate((first, second))
-    if is_apart and max(modes_of(one, GAPS[-1]) for one in arms) < 2:
-        return 1, any(len(mode_parts(one, GAPS[-1])) > 1 for one in arms)
+    if is_apart and max(modes_of(arm, GAPS[-1]) for arm in arms) < 2:
+        return 1, any(len(mode_parts(arm, GAPS[-1])) > 1 for arm in arms)
     return modes_of(both, GAPS[-1]), len(mode_parts(both, GAPS[-1])) > 1

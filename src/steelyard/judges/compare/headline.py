@@ -68,17 +68,20 @@ def headline(folders: Mapping[str, Made], verdicts: Verdicts | str | None = None
     """
     rows = [row for made in folders.values() for row in made.rows]
     compared = _compared(folders, verdicts)
-    found = [verdicts] if isinstance(verdicts, str) else []
+    sentences = [verdicts] if isinstance(verdicts, str) else []
     for own_name, made in folders.items():
         name = own_name if len(folders) > 1 else ""  # a single folder needs none, and is no rival of its MPIs
         settings = list(_setting_sentences(made))
         plain = () if settings else _not_compared(name, _asked_for(made), compared)
-        found += [*settings, *family_sentences(plain, name)]
-        found += model_sentences(made)
-    found[1:1] = _rival_sentences(compared)
-    more = len(found) - MOST_SENTENCES
-    found = [*found[:MOST_SENTENCES], *([f"{counted(more, 'more finding')} below."] if more > 0 else [])]
-    return (*found, *_outcomes(rows, told=bool(found)))
+        sentences += [*settings, *family_sentences(plain, name)]
+        sentences += model_sentences(made)
+    sentences[1:1] = _rival_sentences(compared)
+    more = len(sentences) - MOST_SENTENCES
+    sentences = [
+        *sentences[:MOST_SENTENCES],
+        *([f"{counted(more, 'more finding')} below."] if more > 0 else []),
+    ]
+    return (*sentences, *_outcomes(rows, has_sentences=bool(sentences)))
 
 
 def _asked_for(made: Made) -> Sequence[Row]:
@@ -112,40 +115,42 @@ def _not_compared(name: str, rows: Sequence[Row], compared: Sequence[Compared]) 
     return [row for row in rows if row.mpi not in told] if compared[0].said.a in mpis else ()
 
 
-def _rival_sentences(found: Sequence[Compared]) -> Iterator[str]:
+def _rival_sentences(rivals: Sequence[Compared]) -> Iterator[str]:
     """Write a sentence for each rival and op, or each family if ops are many."""
-    ops = list(dict.fromkeys(one.row.op for one in found))
+    ops = list(dict.fromkeys(rival.row.op for rival in rivals))
     groups: dict[tuple[str, str], list[Compared]] = {}
-    for one in found:
-        what = one.row.op if len(ops) <= MOST_OPS else group_words(one.row)
-        groups.setdefault((what, one.said.b), []).append(one)
-    for (what, _), own in groups.items():
-        yield f"{what}: {_rival_words(own)}."
+    for rival in rivals:
+        what = rival.row.op if len(ops) <= MOST_OPS else group_words(rival.row)
+        groups.setdefault((what, rival.said.b), []).append(rival)
+    for (what, _), group in groups.items():
+        yield f"{what}: {_rival_words(group)}."
 
 
-def _rival_words(found: Sequence[Compared]) -> str:
+def _rival_words(rivals: Sequence[Compared]) -> str:
     """`MPICH 5.0.2 takes 1.2 to 4.5 times as long as Open MPI 4.1.4: slower in 9 of 12, cannot tell in 3`."""
-    name, base = mpi_words(found[0].said.b), mpi_words(found[0].said.a)
-    counts = {words: sum(one.said.verdict == verdict for one in found) for verdict, words in _SAID.items()}
+    name, base = mpi_words(rivals[0].said.b), mpi_words(rivals[0].said.a)
+    counts = {
+        words: sum(rival.said.verdict == verdict for rival in rivals) for verdict, words in _SAID.items()
+    }
     parts = [f"{words} in {count}" for words, count in counts.items() if count]
-    parts[0] += f" of {len(found)}"
-    verdict = ", ".join(parts) if len(found) > 1 else parts[0].removesuffix(" in 1 of 1")
-    narrow = [one for one in found if _is_narrow(one)]
-    undecided = [one.said for one in found if one.said.verdict == CANNOT_TELL]
+    parts[0] += f" of {len(rivals)}"
+    verdict = ", ".join(parts) if len(rivals) > 1 else parts[0].removesuffix(" in 1 of 1")
+    narrow = [rival for rival in rivals if _is_narrow(rival)]
+    undecided = [rival.said for rival in rivals if rival.said.verdict == CANNOT_TELL]
     if not narrow:
         return f"{name} against {base}: {verdict}{would_decide(undecided)}"
-    ends = (ratio_words(end(one.ratio for one in narrow)) for end in (min, max))
-    some = " where that is certain" if len(narrow) < len(found) else ""
+    ends = (ratio_words(end(rival.ratio for rival in narrow)) for end in (min, max))
+    some = " where that is certain" if len(narrow) < len(rivals) else ""
     return f"{name} takes {' to '.join(dict.fromkeys(ends))} times as long as {base}{some}: {verdict}"
 
 
-def _is_narrow(one: Compared) -> bool:
+def _is_narrow(rival: Compared) -> bool:
     """Is the interval narrower than what the ratio claims: `NOISY`, or half the difference to 1?"""
-    low, high = one.said.low, one.said.high
-    if low is None or high is None or min(low, one.ratio) <= 0:
+    low, high = rival.said.low, rival.said.high
+    if low is None or high is None or min(low, rival.ratio) <= 0:
         return False
-    half = max(math.log(high / one.ratio), math.log(one.ratio / low))
-    return half <= max(math.log1p(NOISY), abs(math.log(one.ratio)) / 2)
+    half = max(math.log(high / rival.ratio), math.log(rival.ratio / low))
+    return half <= max(math.log1p(NOISY), abs(math.log(rival.ratio)) / 2)
 
 
 # ---- settings ----------------------------------------------------------------------------------------------
@@ -153,64 +158,70 @@ def _is_narrow(one: Compared) -> bool:
 
 def _settings(made: Made) -> Iterator[tuple[Ranking, Way]]:
     """List rankings of settings with the library's own choice, which sets nothing that others set."""
-    for one in made(SETTINGS):
+    for ranking in made(SETTINGS):
         varying = {
             name
-            for way in one.ways
+            for way in ranking.ways
             for name, value in way.options.items()
-            if any(other.options.get(name, UNSET) != value for other in one.ways)
+            if any(other.options.get(name, UNSET) != value for other in ranking.ways)
         }
-        for way in one.ways:
+        for way in ranking.ways:
             if all(way.options.get(name, UNSET) == UNSET for name in varying):
-                yield one, way
+                yield ranking, way
 
 
 def _setting_sentences(made: Made) -> Iterator[str]:
     """`MPICH 5.0.2: its own choice is beaten in 3 of 15 test cases, most in mpi.bcast 64 KiB: ...`."""
     by_mpi: dict[str, list[tuple[Ranking, Way]]] = {}
-    for one, own in _settings(made):
-        by_mpi.setdefault(one.mpi, []).append((one, own))
-    for mpi, found in by_mpi.items():
-        beaten = [(one.ways[0], own, one) for one, own in found if own not in one.ways[: one.alike]]
-        cases = counted(len(found), "test case")
+    for ranking, default in _settings(made):
+        by_mpi.setdefault(ranking.mpi, []).append((ranking, default))
+    for mpi, settings in by_mpi.items():
+        beaten = [
+            (ranking.ways[0], default, ranking)
+            for ranking, default in settings
+            if default not in ranking.ways[: ranking.alike]
+        ]
+        cases = counted(len(settings), "test case")
         name = f"{mpi_words(mpi)}: " if mpi else ""
-        if not any(one.tells for one, _ in found):
+        if not any(ranking.tells for ranking, _ in settings):
             few = "too few launches to tell which setting is the fastest"
-            where = f"any of {cases}" if len(found) > 1 else cases
-            yield f"{name}{few} in {where}{_so_far(found)}."
+            where = f"any of {cases}" if len(settings) > 1 else cases
+            yield f"{name}{few} in {where}{_so_far(settings)}."
         elif not beaten:
             yield f"{name}no setting is clearly faster than the library's own choice in {cases}."
         else:
-            best, own, one = max(beaten, key=lambda pair: pair[1].time / pair[0].time)
-            factor = ratio_words(own.time / best.time)
+            best, default, ranking = max(beaten, key=lambda pair: pair[1].time / pair[0].time)
+            factor = ratio_words(default.time / best.time)
             options = {key: value for key, value in best.options.items() if value != UNSET}
-            changed = {key: value for key, value in options.items() if own.options.get(key) != value}
-            where = f"{one.op} {format_bytes(one.bytes)}"
+            changed = {key: value for key, value in options.items() if default.options.get(key) != value}
+            where = f"{ranking.op} {format_bytes(ranking.bytes)}"
             yield (
                 f"{name}the library's own choice is not the fastest in {len(beaten)} of {cases}, and takes "
                 f"{factor} times as long as {format_values(changed)} in {where}."
             )
 
 
-def _so_far(found: Sequence[tuple[Ranking, Way]]) -> str:
+def _so_far(settings: Sequence[tuple[Ranking, Way]]) -> str:
     """`; so far the library's own choice took up to 67 times as long, in mpi.reduce 64 KiB`; nothing if ways
     are near each other, or their times are too uncertain.
     """
-    sure = [(one, own) for one, own in found if own.is_sure and one.ways[0].is_sure]
+    sure = [
+        (ranking, default) for ranking, default in settings if default.is_sure and ranking.ways[0].is_sure
+    ]
     if not sure:
         return ""
-    one, own = max(sure, key=lambda pair: pair[1].time / pair[0].ways[0].time)
-    factor = own.time / one.ways[0].time
+    ranking, default = max(sure, key=lambda pair: pair[1].time / pair[0].ways[0].time)
+    factor = default.time / ranking.ways[0].time
     if factor < 1 + NOISY:
         return ""
-    where = f"{one.op} {format_bytes(one.bytes)}"
+    where = f"{ranking.op} {format_bytes(ranking.bytes)}"
     return f"; so far the library's own choice took up to {ratio_words(factor)} times as long, in {where}"
 
 
 # ---- outcomes ----------------------------------------------------------------------------------------------
 
 
-def _outcomes(rows: Sequence[Row], told: bool) -> Iterator[str]:
+def _outcomes(rows: Sequence[Row], has_sentences: bool) -> Iterator[str]:
     """Tell what failed, what was not measured, and how many numbers are too uncertain to be told."""
     cases = counted(len(rows), "test case")
     failed = [row for row in rows if row.status == "failed"]
@@ -225,14 +236,14 @@ def _outcomes(rows: Sequence[Row], told: bool) -> Iterator[str]:
         verb = "is" if to_come == 1 else "are"
         parts.append(f"{to_come} of {cases} {verb} not measured yet{_whole_ops(rows)}")
     wide = [row for row in rows if _is_wide(row)]
-    if wide and not told:
+    if wide and not has_sentences:
         yield _wide_words(min(wide, key=_half_of))
     if wide:
         verb = "is" if len(wide) == 1 else "are"
         parts.append(f"{len(wide)} of {cases} {verb} uncertain by more than {100 * NOISY:.0f} %")
     if parts:
         yield f"{'; '.join(parts)}."
-    elif not told and not failed:
+    elif not has_sentences and not failed:
         yield "Nothing was measured."
 
 

@@ -30,7 +30,7 @@ def forest_chart(verdicts: Verdicts, margin: float) -> Chart:
 
     If there are more test cases than rows, those that differ come first, then the means of ops.
     """
-    rows = [(_label(one, verdicts), one) for one in shown_cases(verdicts)]
+    rows = [(_label(case, verdicts), case) for case in shown_cases(verdicts)]
     drawn = [(place, label, one) for place, (label, one) in enumerate(rows) if one.ratio is not None]
     kept = [end for _, _, one in drawn for end in drawn_ends(one.ratio or 1.0, one.low, one.high)]
     axis = log_axis(f"time / time of {verdicts.arms[0]}", [*LEAST_SHOWN, *kept], "{:g}".format)
@@ -80,17 +80,17 @@ def shown_cases(verdicts: Verdicts) -> tuple[CaseVerdict, ...]:
         for point in verdicts.points
         if sum(other.op == point.op and other.b == point.b for other in verdicts.points) > 1
     }
-    whole = [one for one in verdicts.ops if one.op in sized]
+    whole = [case for case in verdicts.ops if case.op in sized]
     every: list[CaseVerdict] = [
-        one
-        for op in dict.fromkeys(one.op for one in verdicts.points)
-        for one in (*verdicts.points, *whole)
-        if one.op == op
+        case
+        for op in dict.fromkeys(point.op for point in verdicts.points)
+        for case in (*verdicts.points, *whole)
+        if case.op == op
     ]
     if len(every) <= MOST_ROWS:
         return tuple(every)
-    told = [one for one in verdicts.points if one.verdict in (SLOWER, FASTER, LITTLE)]
-    return tuple(one for one in every if one in [*told, *whole][:MOST_ROWS])
+    differing = [point for point in verdicts.points if point.verdict in (SLOWER, FASTER, LITTLE)]
+    return tuple(case for case in every if case in [*differing, *whole][:MOST_ROWS])
 
 
 def _label(verdict: CaseVerdict, verdicts: Verdicts) -> str:

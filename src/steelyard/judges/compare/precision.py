@@ -22,5 +22,5 @@ def unreached_ratios(measured: Measured, rows: Sequence[Row]) -> frozenset[int]:
         found = compare(rivals, True, asked)
     except InputError:
         return frozenset()
-    ends = [(one.point_a, one.point_b) for one in found.points if one.precise is False]
+    ends = [(point.point_a, point.point_b) for point in found.points if point.precise is False]
     return frozenset(point for pair in ends for point in pair if point is not None)

@@ -47,7 +47,7 @@ def verdict_table(verdicts: Verdicts, margin: float) -> Table:
     several = len(verdicts.arms) > 2
     lines = []
     for op in dict.fromkeys(point.op for point in verdicts.points):
-        mine = [one for one in verdicts.points if one.op == op]
+        mine = [point for point in verdicts.points if point.op == op]
         whole = [one for one in verdicts.ops if one.op == op] if len(mine) > len(verdicts.arms) - 1 else []
         lines += [_line(one, several, margin, verdicts.precision) for one in (*mine, *whole)]
     said = (words("op"), words("test case"), *([words("rival")] if several else []))
@@ -69,12 +69,12 @@ def interval_words(level: float, quantile: float | None = None) -> str:
     return f"ratio of the launches' {of}, with simultaneous {100 * level:g} % intervals"
 
 
-def _line(one: CaseVerdict, several: bool, margin: float, precision: float | None) -> Line:
-    numbers = ratio_span(one.ratio, one.low, one.high)
-    verdict = verdict_words(one.verdict, margin)
-    arm = (one.b,) if several else ()
-    first = (one.op, one.what, *arm, one.size or NOTHING)
-    return Line((*first, *numbers, verdict, _remark(one, precision)), _TONES[one.verdict])
+def _line(case: CaseVerdict, several: bool, margin: float, precision: float | None) -> Line:
+    numbers = ratio_span(case.ratio, case.low, case.high)
+    verdict = verdict_words(case.verdict, margin)
+    arm = (case.b,) if several else ()
+    first = (case.op, case.what, *arm, case.size or NOTHING)
+    return Line((*first, *numbers, verdict, _remark(case, precision)), _TONES[case.verdict])
 
 
 def verdict_words(verdict: str, margin: float) -> str:
@@ -107,7 +107,7 @@ def _notes(verdicts: Verdicts) -> tuple[str, ...]:
     if verdicts.apart:
         which = f"{plural('launch', len(verdicts.apart))} {', '.join(map(str, verdicts.apart))}"
         notes.append(f"Left out: {which}, whose rivals were not measured one after the other.")
-    notes += _few_of([f"Failed, and left out: {one}." for one in verdicts.failed], "failed")
+    notes += _few_of([f"Failed, and left out: {case}." for case in verdicts.failed], "failed")
     notes += zero_notes(verdicts.zeros)
     if verdicts.missing:
         notes.append(f"{verdicts.missing} test cases were not measured for all rivals.")
@@ -124,7 +124,7 @@ def _few_of(sentences: Sequence[str], what: str) -> list[str]:
 def zero_notes(zeros: Sequence[str]) -> list[str]:
     """Write sentences about launches below the resolution of their timer."""
     why = "a median of 0, less than the timer can tell"
-    notes = [f"Left out: {one}: {why}." for one in zeros[:_NAMED]]
+    notes = [f"Left out: {zero}: {why}." for zero in zeros[:_NAMED]]
     return [*notes, *([f"Left out: {len(zeros) - _NAMED} more such."] if len(zeros) > _NAMED else [])]
 
 
@@ -137,7 +137,7 @@ def verdict_sentences(verdicts: Verdicts, margin: float, most_ops: int | None = 
     sentences = []
     for arm in verdicts.arms[1:]:
         for name, own in groups.items():
-            mine = [one for one in verdicts.points if one.op in own and one.b == arm]
+            mine = [point for point in verdicts.points if point.op in own and point.b == arm]
             if mine:
                 what = name if verdicts.quantile is None else f"{quantile_name(verdicts.quantile)} of {name}"
                 sentences.append(f"{what}: {arm} {_clauses(mine, verdicts.arms[0], margin)}.")

@@ -217,7 +217,7 @@ def _why_not(case: Sequence[Row], rivals: Rivals) -> _Refusal | None:
                 f"fewer than two launches went well ({told})", f"mend that, then measure them again{again}"
             )
         return _Refusal(f"fewer than two launches with a value ({told})", "measure more samples of it")
-    if any(sum(has_time(one) for one in row.launches) < 2 for row in case):
+    if any(sum(has_time(launch) for launch in row.launches) < 2 for row in case):
         return _Refusal(
             f"a median of 0 {case[0].unit}, less than the timer can tell",
             "choose a finer timer with --clock, or a larger size",
@@ -297,9 +297,9 @@ def _table(rows: Sequence[tuple[Row, Row]], arm: int, apart: Sequence[frozenset[
     """
     medians = [
         {
-            one.launch: math.log(one.median or math.nan)
-            for one in pair[arm].launches
-            if has_time(one) and one.launch not in out
+            launch.launch: math.log(launch.median or math.nan)
+            for launch in pair[arm].launches
+            if has_time(launch) and launch.launch not in out
         }
         for pair, out in zip(rows, apart or [frozenset()] * len(rows), strict=True)
     ]
@@ -316,7 +316,7 @@ def _numbers(rows: Sequence[tuple[Row, Row]], arms: Iterable[int]) -> list[int]:
 
 def _sittings(rows: Sequence[tuple[Row, Row]], arm: int) -> tuple[int, ...]:
     """Number the sitting of each line of a folder's table."""
-    began = {one.launch: one.began_unix_ns or 0 for pair in rows for one in pair[arm].launches}
+    began = {launch.launch: launch.began_unix_ns or 0 for pair in rows for launch in pair[arm].launches}
     return sittings_of([began[launch] for launch in _numbers(rows, (arm,))])
 
 

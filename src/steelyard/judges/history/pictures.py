@@ -31,7 +31,7 @@ def nights_chart(
     values: (n,), logarithms of ns, nan for none. A band is the range of the date of a change.
     """
     n = values.size
-    ends = (0, *(one.at for one in changes), n)
+    ends = (0, *(change.at for change in changes), n)
     levels = [float(np.nanmedian(values[a:b])) for a, b in pairwise(ends)]
     known = np.flatnonzero(np.isfinite(values)).tolist()
     ratios = np.exp(values[known] - levels[0])
@@ -44,7 +44,7 @@ def nights_chart(
     for level, (first, after) in zip(levels, pairwise(ends), strict=True):
         height = float(np.exp(level - levels[0]))
         marks.append(Curve([first - 0.5, after - 0.5], [height, height], Style(_LEVEL), width=1.5))
-    changed = [one.at - 0.5 for one in changes]
+    changed = [change.at - 0.5 for change in changes]
     marks.append(
         Bars(changed, [axis.low] * len(changed), changed, [axis.high] * len(changed), _CHANGED, dash="4 3")
     )

@@ -144,7 +144,7 @@ def pool(
     later = later_params((tonight.rows, *(night.rows for night in others)))
     mine = _by_case(tonight, single, later)
     known: set[Key] = set()
-    for night in sorted(others, key=lambda one: one.began):
+    for night in sorted(others, key=lambda other: other.began):
         why = _refusal(tonight, night, any_host, since)
         cases = _by_case(night, single, later)
         if why is None and not mine.keys() & cases.keys():

@@ -36,8 +36,8 @@ def check_table(checked: Checked, margin: float) -> Table:
     """Make a line for each test case, and below the test cases of an op one for all of them."""
     lines = []
     for op in dict.fromkeys(point.op for point in checked.points):
-        mine = [one for one in (*checked.points, *checked.ops) if one.op == op]
-        lines += [_line(one, margin) for one in mine]
+        mine = [case for case in (*checked.points, *checked.ops) if case.op == op]
+        lines += [_line(case, margin) for case in mine]
     columns = (
         words("op"),
         words("case"),
@@ -55,14 +55,14 @@ def check_table(checked: Checked, margin: float) -> Table:
         tuple(_notes(checked)),
         grouped=1,
     )
-    return without_empty(table) if all(not one.label for one in checked.points) else table
+    return without_empty(table) if all(not point.label for point in checked.points) else table
 
 
-def _line(one: NightVerdict, margin: float) -> Line:
-    numbers = ratio_span(one.ratio, one.low, one.high)
-    verdict = f"same within {100 * margin:g} %" if one.verdict == SAME else one.verdict
+def _line(case: NightVerdict, margin: float) -> Line:
+    numbers = ratio_span(case.ratio, case.low, case.high)
+    verdict = f"same within {100 * margin:g} %" if case.verdict == SAME else case.verdict
     return Line(
-        (one.op, one.label, one.size or NOTHING, *numbers, verdict, _remark(one)), _TONES[one.verdict]
+        (case.op, case.label, case.size or NOTHING, *numbers, verdict, _remark(case)), _TONES[case.verdict]
     )
 
 
@@ -98,7 +98,7 @@ def _notes(checked: Checked) -> Iterator[str]:
     if checked.missing:
         yield f"Tonight lacks {counted(checked.missing, 'test case')} of earlier nights."
     yield from zero_notes(checked.zeros)
-    yield from (f"Left out: {one.folder}: {one.why}." for one in checked.left_out[:_NAMED])
+    yield from (f"Left out: {reason.folder}: {reason.why}." for reason in checked.left_out[:_NAMED])
     if len(checked.left_out) > _NAMED:
         yield f"Left out: {len(checked.left_out) - _NAMED} more."
 
@@ -107,7 +107,7 @@ def check_sentences(checked: Checked) -> tuple[str, ...]:
     """Sum up: what is slower tonight, what changed when, and which settings differ."""
     return (
         *_tonight(checked),
-        *(_event(checked, one) for one in events(checked.changes)),
+        *(_event(checked, event) for event in events(checked.changes)),
         *_suspected(checked),
     )
 
@@ -119,11 +119,11 @@ def _tonight(checked: Checked) -> Iterator[str]:
         if point.verdict in (SLOWER, FASTER) and not point.why.startswith("since ")
     ]
     for verdict in (SLOWER, FASTER):
-        mine = [one for one in new if one.verdict == verdict]
-        for op in dict.fromkeys(one.op for one in mine):
-            those = [one for one in mine if one.op == op]
-            ratios = sorted(one.ratio for one in those if one.ratio is not None)
-            sizes = _sizes(those, [one for one in checked.points if one.op == op])
+        mine = [case for case in new if case.verdict == verdict]
+        for op in dict.fromkeys(case.op for case in mine):
+            those = [case for case in mine if case.op == op]
+            ratios = sorted(case.ratio for case in those if case.ratio is not None)
+            sizes = _sizes(those, [point for point in checked.points if point.op == op])
             of = "" if checked.quantile is None else f"{quantile_name(checked.quantile)} of "
             yield f"{of}{op} is {verdict} tonight ({_range(ratios)} times as long){sizes}."
     if new and checked.settings:
@@ -135,7 +135,7 @@ def _tonight(checked: Checked) -> Iterator[str]:
 def _suspected(checked: Checked) -> Iterator[str]:
     """Count the test cases that are suspected and nothing worse: some are on any night."""
     count = sum(point.suspected and point.verdict in (SAME, CANNOT_TELL) for point in checked.points)
-    if count and all(one.confirmed is None for one in checked.points):
+    if count and all(point.confirmed is None for point in checked.points):
         yield (
             f"{counted(count, 'test case')} of {len(checked.points)} may be off tonight. By chance "
             f"{100 * SUSPECT:g} % are on any night."
@@ -148,13 +148,13 @@ def events(changes: Sequence[LevelChange]) -> tuple[tuple[LevelChange, ...], ...
     If only the mean of an op shows a change, it is named instead.
     """
     groups: dict[tuple[str, str, bool], list[LevelChange]] = {}
-    for one in changes:
-        groups.setdefault((one.first, one.op, one.ratio > 1), []).append(one)
-    told = []
+    for change in changes:
+        groups.setdefault((change.first, change.op, change.ratio > 1), []).append(change)
+    grouped = []
     for group in groups.values():
-        cases = [one for one in group if one.bytes is not None]
-        told.append(tuple(cases or group))
-    return tuple(told)
+        cases = [change for change in group if change.bytes is not None]
+        grouped.append(tuple(cases or group))
+    return tuple(grouped)
 
 
 def _event(checked: Checked, those: Sequence[LevelChange]) -> str:
@@ -189,9 +189,12 @@ def _cut(value: str) -> str:
 
 
 def _settings(settings: Sequence[SettingChange]) -> str:
-    told = [f"{one.name} from {_cut(one.before)} to {_cut(one.after)}" for one in settings[:_NAMED]]
+    named = [
+        f"{setting.name} from {_cut(setting.before)} to {_cut(setting.after)}"
+        for setting in settings[:_NAMED]
+    ]
     more = [f"{len(settings) - _NAMED} more"] if len(settings) > _NAMED else []
-    return "; ".join((*told, *more))
+    return "; ".join((*named, *more))
 
 
 def _range(ratios: Sequence[float]) -> str:
@@ -203,5 +206,7 @@ def _sizes(those: Sequence[NightVerdict | LevelChange], mine: Iterable[NightVerd
     count = len(list(mine))
     if len(those) == count:
         return ""
-    names = [", ".join(part for part in (format_bytes(one.bytes or 0), one.label) if part) for one in those]
+    names = [
+        ", ".join(part for part in (format_bytes(case.bytes or 0), case.label) if part) for case in those
+    ]
     return f" at {', '.join(names)}" if len(names) <= _NAMED else f" at {len(names)} of {count} test cases"

@@ -106,8 +106,8 @@ def _unit(panel: ShapePanel, curve: ShapeCurve) -> float:
 def _distribution_chart(panel: ShapePanel) -> Chart:
     """Draw distributions; the axis ends at 1.5 times p99, and the tails show the rest."""
     curves = [
-        cumulated([cell.values for cell in good_cells(one.item)], CURVE_POINTS) / _unit(panel, one)
-        for one in panel.curves
+        cumulated([cell.values for cell in good_cells(curve.item)], CURVE_POINTS) / _unit(panel, curve)
+        for curve in panel.curves
     ]
     shares = np.linspace(0.0, 1.0, CURVE_POINTS)
     low = min(float(curve[0]) for curve in curves)
@@ -279,7 +279,9 @@ def _tail_chart(panel: ShapePanel) -> Chart:
     decades = [10.0**-power for power in range(0, 8, 2 if least < 1e-4 else 1) if 10.0**-power >= least / 1.5]
     y = Axis("", least / 1.5, 1.3, worded(decades, lambda share: f"{100 * share:.6g} %"), is_log=True)
     marks = (
-        Curve(np.maximum(one.times, low), one.shares, one.style, width=1.5, is_step=True, tip=one.label)
-        for one in curves
+        Curve(
+            np.maximum(curve.times, low), curve.shares, curve.style, width=1.5, is_step=True, tip=curve.label
+        )
+        for curve in curves
     )
     return _shape(panel, _time_axis(panel, low, high), y, marks)

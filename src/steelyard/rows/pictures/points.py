@@ -258,10 +258,10 @@ def _launch_dots(panel: Panel, sizes: Sequence[int]) -> list[Dots]:
     for number, line in enumerate(panel.lines):
         shift = 0.7 * ((number + 0.5) / len(panel.lines) - 0.5)
         dots = [
-            (sizes.index(item.row.bytes) + shift, one.median / item.row.time, one.launch, one.median)
+            (sizes.index(item.row.bytes) + shift, launch.median / item.row.time, launch.launch, launch.median)
             for item in line.items
-            for one in item.row.launches
-            if (item.row.time or 0) > 0 and item.row.time and (one.median or 0) > 0 and one.median
+            for launch in item.row.launches
+            if (item.row.time or 0) > 0 and item.row.time and (launch.median or 0) > 0 and launch.median
         ]
         if dots:
             x, y, launches, medians = zip(*dots, strict=True)

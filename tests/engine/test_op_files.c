@@ -13,7 +13,7 @@
 static void test_each_place_once(void)
 {
     static const int64_t sizes[][2] = {{1, 1}, {1, 7}, {2, 16}, {3, 12}, {4, 5}, {7, 30}, {8, 64}};
-    for (int row = 0; row < PLACES; ++row)
+    for (int row = 0; place_words[row]; ++row)
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
             const struct places p = places_of(sizes[i][0], sizes[i][1]);
             const int64_t all = p.workers * p.pieces;
@@ -42,6 +42,7 @@ static void test_known_places(void)
                                         [PLACES_NESTED] = {2, 3, 6, 7}};
     const struct places p = places_of(2, 4);
     int64_t at[4];
+    CHECK(strcmp(place_rows[PLACES_NESTED].name, "nested") == 0 && place_rows[PLACES_RANDOM].shuffled);
     for (int row = 0; row < PLACES_RANDOM; ++row) {
         places_list(&p, row, 1, at);
         CHECK(memcmp(at, second[row], sizeof at) == 0);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import shutil
@@ -36,12 +37,12 @@ def _lines(threads: int = 1) -> Iterator[str]:
     for op in describe(_solo()).ops:
         if op.role == FILE and (threads == 1 or op.max_threads != 1):
             yield f"op={op.name} threads={threads} {_FIXED}" + (" bytes=1024 calls=6" if op.sized else "")
-    for name in ("file.pwrite", "file.pread"):
-        for pattern in ("strided", "segmented", "nested", "random"):
-            for file in ("shared", "own"):
+        if op.name in ("file.pwrite", "file.pread"):
+            patterns = next(param.words for param in op.params if param.name == "pattern")
+            for pattern, file in itertools.product(patterns[1:], ("shared", "own")):
                 words = f"pattern={pattern} file={file} bytes=1000 calls=6"
-                yield f"op={name} threads={threads} {_FIXED} {words}"
-        yield f"op={name} threads={threads} {_FIXED} memory=one bytes=1000 calls=6"
+                yield f"op={op.name} threads={threads} {_FIXED} {words}"
+            yield f"op={op.name} threads={threads} {_FIXED} memory=one bytes=1000 calls=6"
 
 
 @pytest.mark.parametrize(("ranks", "threads"), [(1, 1), (3, 1), further(2, 2), further(1, 3)])

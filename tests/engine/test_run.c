@@ -1,189 +1,11 @@
-/* The loop with a fake clock, a fake op and a sink that keeps what it is given. */
-#include "test.h"
+/* The loop: repetitions, warm-up, methods, checks, failures. Its chunks are in test_chunks.c. */
+#define _GNU_SOURCE
+#include "fake_run.h"
 
-#include "base/err.h"
-#include "core/method.h"
-#include "core/point.h"
-#include "core/run.h"
-#include "core/sink.h"
-#include "core/stop.h"
-#include "sync/sync.h"
+#include "base/crash.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-enum { REP_NS = 100, MOST_CHUNKS = 32 };
-
-/* What the op was asked to do and did. */
-struct world {
-    struct fake_clock fake;
-    int setups, verifies, teardowns;
-    int64_t reps;
-    int64_t rep_ns; /* what a repetition takes; 0 is REP_NS */
-    double halving; /* it begins ten times as slow, and what it is too slow halves in so many; 0: no */
-    enum op_class class;
-    enum op_flow flow;
-    int setup_err, wrong_at; /* the verify that finds a wrong answer; 0: none */
-    bool jumps;              /* the clock does */
-    bool has_check;
-    int checks, lost_at;         /* so far; the one that finds something lost, 0: none */
-    int64_t check_ns, unchecked; /* what one takes; repetitions since the last one, or since verify */
-};
-
-static struct world *world_of(const struct op *op)
-{
-    return (struct world *)(uintptr_t)op->row;
-}
-
-static int setup(const struct op_env *env, void **state)
-{
-    struct world *w = world_of(env->op);
-    if (w->setup_err)
-        return err_say((enum err)w->setup_err, "no such thing here");
-    ++w->setups;
-    *state = w;
-    return 0;
-}
-
-static int run(void *state, int64_t reps)
-{
-    struct world *w = state;
-    const int64_t rep_ns = w->rep_ns > 0 ? w->rep_ns : REP_NS;
-    for (int64_t i = 0; i < reps && w->halving != 0; ++i)
-        w->fake.now += (int64_t)(9 * (double)rep_ns * exp2(-(double)(w->reps + i) / w->halving));
-    w->reps += reps;
-    w->unchecked += reps;
-    w->fake.now += rep_ns * reps;
-    return 0;
-}
-
-static int verify(void *state)
-{
-    struct world *w = state;
-    CHECK(!w->has_check || w->unchecked == 0); /* nothing that was timed is left unchecked */
-    w->unchecked = 0;
-    return ++w->verifies == w->wrong_at ? err_say(ERR_WRONG, "7 is not 8") : 0;
-}
-
-static int check(void *state)
-{
-    struct world *w = state;
-    CHECK(w->unchecked > 0);
-    w->unchecked = 0;
-    w->fake.now += w->check_ns;
-    return ++w->checks == w->lost_at ? err_say(ERR_WRONG, "the third is missing") : 0;
-}
-
-static const struct param check_params[] = {OP_CHECKS_PARAM, {0}};
-
-static void teardown(void *state)
-{
-    ++((struct world *)state)->teardowns;
-}
-
-/* A sink that keeps the last of each and checks what must always hold. */
-struct kept {
-    struct sink sink;
-    int points, ends, syncs, jumps;
-    int64_t sync_step; /* between the synchronisations around a block */
-    int64_t reps, warm_up_reps, observations, rejected, shortest, first;
-    int64_t chunks[MOST_CHUNKS]; /* samples of each of the first ones */
-    int chunk_count;
-    char status[16], why[ERR_TEXT_MAX], flag[16], report[16];
-    bool verified;
-};
-
-static int keep_point(struct sink *sink, const struct point *p, const struct opening *o)
-{
-    struct kept *k = (struct kept *)sink;
-    (void)p;
-    CHECK(o->ranks == 1 && o->parts == 1 && k->ends == 0 && o->bench);
-    ++k->points;
-    k->reps = o->reps;
-    k->warm_up_reps = o->warm_up_reps;
-    snprintf(k->report, sizeof k->report, "%s", o->report);
-    return 0;
-}
-
-static int keep_chunk(struct sink *sink, const struct point *p, const struct chunk *c)
-{
-    struct kept *k = (struct kept *)sink;
-    (void)p;
-    CHECK(c->before_index < 0 || c->after_index - c->before_index == k->sync_step);
-    CHECK(c->first == k->observations && c->count > 0 && c->yields[0] == 0);
-    if (k->chunk_count < MOST_CHUNKS)
-        k->chunks[k->chunk_count++] = c->count;
-    for (int64_t i = 0; i < c->count; ++i) {
-        int64_t duration = c->stop_ns[i] - c->start_ns[i];
-        k->first = k->observations == 0 && i == 0 ? duration : k->first;
-        k->shortest = k->observations == 0 && i == 0 ? duration
-                      : duration < k->shortest       ? duration
-                                                     : k->shortest;
-        if (duration < 0 || (i > 0 && c->start_ns[i] < c->stop_ns[i - 1]))
-            ++k->jumps;
-    }
-    k->observations += c->count;
-    return 0;
-}
-
-static int keep_sync(struct sink *sink, const struct sync *sync)
-{
-    struct kept *k = (struct kept *)sink;
-    CHECK(sync->count ==
-          k->syncs + 2); /* one to open, not written; one before the point; one after each block */
-    ++k->syncs;
-    return 0;
-}
-
-static int keep_end(struct sink *sink, const struct point *p, const struct end *e)
-{
-    struct kept *k = (struct kept *)sink;
-    (void)p;
-    ++k->ends;
-    CHECK(e->count == k->observations);
-    snprintf(k->status, sizeof k->status, "%s", e->status);
-    snprintf(k->why, sizeof k->why, "%s", e->why ? e->why : "");
-    snprintf(k->flag, sizeof k->flag, "%s", e->flag);
-    k->rejected = e->rejected;
-    k->verified = e->verified;
-    return 0;
-}
-
-static struct kept measure(struct world *w, const char *words, const char *missing, int least_ranks)
-{
-    const struct op op = {.name = "fake.op",
-                          .family = "fake",
-                          .class = w->class,
-                          .flow = w->flow,
-                          .report = OP_SLOWEST,
-                          .parts = 1,
-                          .missing = missing,
-                          .least_ranks = least_ranks,
-                          .row = w,
-                          .setup = setup,
-                          .run = run,
-                          .verify = verify,
-                          .check = w->has_check ? check : NULL,
-                          .params = w->has_check ? check_params : NULL,
-                          .teardown = teardown};
-    struct team team = {.size = 1};
-    struct sync sync = {0};
-    struct kept kept = {
-        .sync_step = strstr(words, "method=window") ? 0 : 1,
-        .sink = {.point = keep_point, .chunk = keep_chunk, .sync = keep_sync, .end = keep_end}};
-    struct point point;
-    char line[128];
-    snprintf(line, sizeof line, "op=fake.op %s", words);
-    w->fake = fake_clock(20, 10);
-    CHECK(point_parse(line, &op, 1, &point) == 0);
-    CHECK(!w->jumps || clock_jump(&w->fake.clock) == 0);
-    CHECK(run_point(&point, &team, &w->fake.clock, &sync, NULL, &kept.sink) == 0);
-    sync_close(&sync);
-    clock_close(&w->fake.clock);
-    CHECK(kept.ends == 1 && w->setups == w->teardowns && kept.jumps == w->jumps);
-    return kept;
-}
+#include <unistd.h>
 
 /* Twenty calls find the longest but one; of an op that lasts a second, three the longest. */
 static void check_pilot(void)
@@ -307,40 +129,6 @@ static void check_methods(void)
     CHECK(strcmp(k.status, "skipped") == 0 && strstr(k.why, "the method ack needs 2 ranks, there is 1"));
 }
 
-/* A chunk lasts 20 ms, a block at most 2 s; neither goes beyond the next look of the rule, nor the last one
- * far beyond the time limit. */
-static void check_chunks(void)
-{
-    static const struct {
-        const char *words;
-        int64_t rep_ns;
-        enum op_class class;
-        int64_t chunks[12];
-    } rows[] = {
-        {"rule=fixed count=100 method=barrier", 1000000, OP_LOCAL, {1, 19, 19, 19, 19, 19, 4}},
-        {"rule=fixed count=3000 method=barrier", 100, OP_LOCAL, {1, 1024, 1024, 951}},
-        {"rule=fixed count=4 method=barrier", 30000000, OP_LOCAL, {1, 1, 1, 1}},
-        {"rule=fixed count=1000 most_seconds=0.05 method=barrier", 3000000, OP_LOCAL, {1, 6, 6, 4}},
-        {"rule=fixed count=100 method=epoch", 100000, OP_COLLECTIVE, {64, 36}},
-        /* one sample is left: before the next look, and before the time limit */
-        {"rule=fixed count=65 method=epoch", 100000, OP_COLLECTIVE, {64, 1}},
-        {"rule=fixed count=21 method=barrier", 1000000, OP_LOCAL, {1, 19, 1}},
-        {"rule=fixed count=1000 most_seconds=0.0238 method=barrier", 3000000, OP_LOCAL, {1, 6, 1}},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        struct world w = {.rep_ns = rows[i].rep_ns, .class = rows[i].class};
-        struct kept k = measure(&w, rows[i].words, NULL, 0);
-        int at = 0;
-        while (rows[i].chunks[at] > 0 && k.chunks[at] == rows[i].chunks[at])
-            ++at;
-        const bool is_so = rows[i].chunks[at] == 0 && at == k.chunk_count;
-        CHECK(is_so);
-        for (int j = 0; !is_so && j < k.chunk_count; ++j)
-            fprintf(stderr, "%s %lld%s", j ? "" : rows[i].words, (long long)k.chunks[j],
-                    j + 1 < k.chunk_count ? "," : "\n");
-    }
-}
-
 static void check_failures(void)
 {
     struct world w;
@@ -375,6 +163,84 @@ static void check_failures(void)
     w = (struct world){0};
     k = measure(&w, "", NULL, 2);
     CHECK(strcmp(k.status, "skipped") == 0 && strstr(k.why, "needs 2 ranks, there is 1"));
+    w = (struct world){0};
+    CHECK(strcmp(measure(&w, "rule=fixed count=5", NULL, 1).status, "ok") == 0);
+    w = (struct world){.class = OP_COLLECTIVE, .flow = FLOW_OUT, .elsewhere = true};
+    k = measure(&w, "method=ack", NULL, 0);
+    CHECK(strcmp(k.status, "skipped") == 0 && strstr(k.why, "the method ack needs rank 0 as the root"));
+    w = (struct world){.class = OP_COLLECTIVE, .flow = FLOW_OUT, .elsewhere = true};
+    CHECK(strcmp(measure(&w, "rule=fixed count=5 method=barrier", NULL, 0).status, "ok") == 0);
+
+    /* More memory than any host has; what a call of the library or of the system cannot do has failed. */
+    w = (struct world){.needs = (size_t)1 << 60};
+    k = measure(&w, "", NULL, 0);
+    CHECK(strcmp(k.status, "skipped") == 0 && strstr(k.why, "memory") && w.reps == 0);
+    static const struct {
+        enum err err;
+        const char *status;
+    } rows[] = {{ERR_MPI, "failed"}, {ERR_SYSTEM, "failed"}, {ERR_NOMEM, "skipped"}, {ERR_INPUT, "skipped"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        w = (struct world){.setup_err = (int)rows[i].err};
+        k = measure(&w, "", NULL, 0);
+        CHECK(strcmp(k.status, rows[i].status) == 0 && !k.verified && k.observations == 0);
+    }
+}
+
+/* What is known of an op before its samples; a planted error is of the rank that is named. */
+static void check_opening(void)
+{
+    struct world w = {.moves = true};
+    struct kept k = measure(&w, "rule=fixed count=5 plant=0", NULL, 0);
+    CHECK(k.moved == 80 && k.work == 3 && strcmp(k.below, "fake.below") == 0 && w.planted);
+    w = (struct world){0};
+    k = measure(&w, "rule=fixed count=5 plant=1", NULL, 0);
+    CHECK(k.moved == 0 && k.work == 0 && strcmp(k.below, "") == 0 && !w.planted);
+}
+
+/* ---- last words: where a rank is, for who asks it by a signal ------------------------------------------ */
+
+/* The phases in their order, each once, and the samples that had begun when the last one did. */
+static void read_phases(FILE *words, char *phases, size_t room)
+{
+    char line[4096], last[64] = "";
+    size_t at = 0;
+    rewind(words);
+    while (fgets(line, sizeof line, words)) {
+        char phase[64];
+        int point = -1, sample = -1;
+        const char *place = strstr(line, " in point ");
+        if (!place ||
+            sscanf(place, " in point %d (fake.op), phase %63[^,], sample %d", &point, phase, &sample) != 3)
+            continue;
+        CHECK(point == 7);
+        if (strcmp(phase, last) == 0)
+            continue;
+        snprintf(last, sizeof last, "%s", phase);
+        at += (size_t)snprintf(phases + at, room - at, "%s %d; ", phase, sample);
+    }
+}
+
+static void check_last_words(void)
+{
+    struct world w = {.class = OP_COLLECTIVE, .asks = true};
+    FILE *words = tmpfile();
+    char phases[512] = "";
+    const int err = dup(2);
+    CHECK(words && err >= 0);
+    if (!words || err < 0)
+        return;
+    crash_watch(0);
+    dup2(fileno(words), 2);
+    struct kept k = measure(&w, "rule=fixed count=65 method=epoch point=7", NULL, 0);
+    dup2(err, 2);
+    close(err);
+    signal(SIGUSR2, SIG_DFL);
+    read_phases(words, phases, sizeof phases);
+    fclose(words);
+    CHECK(k.observations == 65);
+    CHECK(strcmp(phases, "setup 0; check of the answer 0; warm-up 0; synchronisation 0; samples 1; "
+                         "synchronisation 64; gathering 64; samples 65; synchronisation 65; gathering 65; "
+                         "check of the answer 65; teardown 65; ") == 0);
 }
 
 int main(void)
@@ -382,8 +248,9 @@ int main(void)
     check_reps();
     check_warm_up();
     check_methods();
-    check_chunks();
     check_failures();
+    check_opening();
+    check_last_words();
     check_pilot();
     check_checks();
     return test_result();

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
-import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -118,24 +116,47 @@ def test_another_program_reads_anew(folder: Path, tmp_path: Path, monkeypatch: p
     assert reads_anew(folder, monkeypatch)
 
 
-def test_what_has_only_just_changed_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_SETTLED_NS", 10**18)
-    read_once(folder)
-    assert not (folder.parent / "cache").exists()
+def another_digit(folder: Path) -> None:
+    """The file is as long as it was."""
+    file = next((folder / "records").iterdir())
+    data = file.read_bytes()
+    file.write_bytes(data.replace(b'"launch":1', b'"launch":7', 1))
+    assert file.read_bytes() != data
 
 
-def test_what_settles_while_it_is_read_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may have changed twice in a tick: before its state was taken, and after it was read."""
-    now = time.time_ns()
+@pytest.fixture
+def within_a_tick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All changes of a file have the time of the first, which is now: as at the end of a run."""
+    monkeypatch.setattr(module, "_SETTLED_NS", 10**19)
+    monkeypatch.setattr(module, "_stamp", lambda file: (file, Path(file).stat().st_size, 1, 1, 1))
 
+
+@pytest.mark.usefixtures("within_a_tick")
+def test_what_has_only_just_changed_is_kept_with_its_contents(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = read_once(folder)
+    assert not reads_anew(folder, monkeypatch)
+    assert read_once(folder).rows == known.rows
+    another_digit(folder)
+    assert reads_anew(folder, monkeypatch)
+
+
+@pytest.mark.usefixtures("within_a_tick")
+def test_what_changes_while_it_is_read_is_read_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def slowly(*asked: object) -> ReadFolder:
-        nonlocal now
-        now += 2 * 10**18
-        return read_rows(folder)
+        read = read_rows(folder)
+        another_digit(folder)
+        return read
 
-    monkeypatch.setattr(module, "_SETTLED_NS", 10**18)
-    monkeypatch.setattr(module, "time", SimpleNamespace(time_ns=lambda: now))
-    monkeypatch.setattr(module, "read_rows", slowly)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "read_rows", slowly)
+        read_once(folder)
+    assert reads_anew(folder, monkeypatch)
+
+
+def test_what_is_too_large_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST_BYTES", 10)
     read_once(folder)
     assert not (folder.parent / "cache").exists()
 

@@ -51,14 +51,21 @@ static int64_t nested(const struct places *p, int64_t worker, int64_t piece)
     return (x * grid[1] * box[1] + y) * grid[2] * box[2] + z;
 }
 
-const struct place_row place_rows[PLACES] = {
-    [PLACES_CONTIGUOUS] = {"contiguous", contiguous, false},
-    [PLACES_STRIDED] = {"strided", strided, false},
-    [PLACES_SEGMENTED] = {"segmented", segmented, false},
-    [PLACES_NESTED] = {"nested", nested, false},
-    [PLACES_RANDOM] = {"random", strided, true},
-};
-const char *const place_words[PLACES + 1] = {"contiguous", "strided", "segmented", "nested", "random", NULL};
+/* The patterns: name, where a piece lies, whether the pieces are shuffled, and that in words. The order of
+ * the first is that of the enum. */
+#define PATTERNS(X)                                                                                          \
+    X(contiguous, contiguous, false, "one after the other")                                                  \
+    X(strided, strided, false, "by turns with those of other ranks")                                         \
+    X(segmented, segmented, false, "some of them by turns")                                                  \
+    X(nested, nested, false, "its box of a 3-d array")                                                       \
+    X(random, strided, true, "strided, in random order")
+#define ROW(word, function, is_shuffled, text) {.name = #word, .at = function, .shuffled = is_shuffled},
+#define NAME(word, function, is_shuffled, text) #word,
+#define SENTENCE(word, function, is_shuffled, text) "; " #word ": " text
+
+const struct place_row place_rows[] = {PATTERNS(ROW)};
+const char *const place_words[] = {PATTERNS(NAME) NULL};
+const char places_summary[] = "where a rank's pieces lie in the file" PATTERNS(SENTENCE);
 
 void places_list(const struct places *p, int row, int64_t worker, int64_t *at)
 {

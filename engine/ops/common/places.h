@@ -21,16 +21,12 @@ struct place_row {
     bool shuffled;
 };
 
-enum { PLACES_CONTIGUOUS, PLACES_STRIDED, PLACES_SEGMENTED, PLACES_NESTED, PLACES_RANDOM, PLACES };
-extern const struct place_row place_rows[PLACES];
-extern const char *const place_words[PLACES + 1];
-#define PLACES_PARAM                                                                                         \
-    PARAM_WORDS(                                                                                             \
-        "pattern",                                                                                           \
-        "where a rank's pieces lie in the file. contiguous: one after the other; strided: by turns with "    \
-        "those of other ranks; segmented: some of them by turns; nested: its box of a 3-d array; "           \
-        "random: strided, in random order",                                                                  \
-        place_words)
+/* Those that code knows: all are rows of places.c. */
+enum { PLACES_CONTIGUOUS, PLACES_STRIDED, PLACES_SEGMENTED, PLACES_NESTED, PLACES_RANDOM };
+extern const struct place_row place_rows[];
+extern const char *const place_words[]; /* up to NULL */
+extern const char places_summary[];
+#define PLACES_PARAM {.name = "pattern", .unit = "", .summary = places_summary, .words = place_words}
 
 struct places places_of(int64_t workers, int64_t pieces);
 

@@ -47,7 +47,8 @@ COLUMNS_HEAD = """# Columns of steelyard.load
 `steelyard.load(folders, rows=...)` always has these columns, also where a run has no results yet. Each
 parameter that a plan sets or in which rows of an op differ is a further column, `param_NAME`, of numbers or
 words. A type is one of polars; null is a number that is not there. What is nested in results.json is words,
-as in results.csv."""
+as in results.csv. What a column means stands in [results](results.md) under its name, there without a
+unit."""
 OWN_MEANINGS = {
     "folder": "the results folder, as it was given",
     "sample": "number of the sample in the launch, from 0, in the order taken",
@@ -116,28 +117,27 @@ def merged(engines: Sequence[Description]) -> Description:
 
 
 def columns_page() -> str:
-    """The page of the columns of `steelyard.load`; what they mean is taken from the page of results."""
-    meanings = key_meanings((PAGE.with_name("results.md")).read_text(encoding="utf-8"))
+    """The page of the columns of `steelyard.load`. Raises ValueError for one that results.md lacks."""
+    keys = described_keys((PAGE.with_name("results.md")).read_text(encoding="utf-8"))
     lines = [COLUMNS_HEAD]
     for rows, columns in TABLE_COLUMNS.items():
         lines.append(f'\n## rows="{rows}"\n')
-        alike: dict[tuple[str, ...], list[str]] = {}
+        if missing := [name for name in columns() if key_of_column(name) not in {*keys, *OWN_MEANINGS}]:
+            raise ValueError(f"results.md says nothing of {', '.join(missing)}; describe it there")
+        alike: dict[tuple[str, str], list[str]] = {}
         for name, type_ in columns().items():
-            meaning = OWN_MEANINGS.get(name) or meanings[key_of_column(name)]
-            alike.setdefault((type_, unit_of(name), meaning), []).append(f"`{name}`")
-        cells = [(", ".join(names), *said) for said, names in alike.items()]
-        lines += table(("column", "type", "unit", "meaning"), cells)
+            said = f": {OWN_MEANINGS[name]}" if name in OWN_MEANINGS else ""
+            alike.setdefault((type_, unit_of(name)), []).append(f"`{name}`{said}")
+        lines += table(
+            ("type", "unit", "columns"), [(*said, ", ".join(names)) for said, names in alike.items()]
+        )
     return "\n".join(lines) + "\n"
 
 
-def key_meanings(page: str) -> dict[str, str]:
-    """What a page says of each key: of several in a line the same."""
-    found: dict[str, str] = {}
-    for line in page.splitlines():
-        if match := re.match(r"\| ((?:`\w+`(?:, )?)+) \| (.*) \|$", line):
-            for key in re.findall(r"\w+", match[1]):
-                found.setdefault(key, match[2].replace("\\|", "|"))
-    return found
+def described_keys(page: str) -> set[str]:
+    """The keys that a page has in the first cell of a line."""
+    lines = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| .* \|$", page, re.MULTILINE)
+    return {key for line in lines for key in re.findall(r"\w+", line)}
 
 
 def op_rows(ops: Sequence[Op]) -> list[tuple[str, ...]]:

@@ -87,8 +87,14 @@ def test_the_page_of_columns_has_those_of_today(generate: ModuleType) -> None:
     assert generate.PAGE.with_name("columns.md").read_text(encoding="utf-8") == generate.columns_page()
 
 
-def test_what_a_key_means_is_read_from_its_line(generate: ModuleType) -> None:
+def test_keys_are_read_from_their_lines(generate: ModuleType) -> None:
     page = (
         "| key | meaning |\n| --- | --- |\n| `a`, `b_low` | both \\| none |\n| `a` | later |\ntext `c` | no |"
     )
-    assert generate.key_meanings(page) == {"a": "both | none", "b_low": "both | none"}
+    assert generate.described_keys(page) == {"a", "b_low"}
+
+
+def test_a_column_without_a_meaning_is_named(generate: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generate, "TABLE_COLUMNS", {"cases": lambda: {"op": "String", "blurb_ns": "Float64"}})
+    with pytest.raises(ValueError, match="says nothing of blurb_ns; describe it there"):
+        generate.columns_page()

@@ -126,7 +126,7 @@ def columns_page() -> str:
             raise ValueError(f"results.md says nothing of {', '.join(missing)}; describe it there")
         alike: dict[tuple[str, str], list[str]] = {}
         for name, type_ in columns().items():
-            said = f": {OWN_MEANINGS[name]}" if name in OWN_MEANINGS else ""
+            said = f" ({OWN_MEANINGS[name]})" if name in OWN_MEANINGS else ""
             alike.setdefault((type_, unit_of(name)), []).append(f"`{name}`{said}")
         lines += table(
             ("type", "unit", "columns"), [(*said, ", ".join(names)) for said, names in alike.items()]

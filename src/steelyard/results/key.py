@@ -44,7 +44,7 @@ def key_of(
         "threads": row.threads,
         "thread_level": row.thread_level,
         "mpi": row.mpi,
-        "placed": row.placed.text if row.placed else None,
+        "placed": row.placed_text,
         "params": _others("param", row.params, without),
         "omp": _others("omp", row.omp, without),
         "env": _others("env", row.env, without),

@@ -173,6 +173,11 @@ class Row(Struct, frozen=True, kw_only=True):
             for name, value in zip(("time", "time_low", "time_high", "time_level"), own, strict=True):
                 force_setattr(self, name, value)
 
+    @property
+    def placed_text(self) -> str | None:
+        """The placement that was asked for; None for the default."""
+        return self.placed.text if self.placed else None
+
     def get(self, kind: type[F]) -> F:
         """Get the facet of that kind; one of defaults if the row has none."""
         for facet in self.facets:

@@ -72,7 +72,7 @@ def _of(row: Row, base: Row, among: Sequence[Row]) -> Congestion:
         bytes=row.bytes,
         ranks=row.ranks,
         method=row.method,
-        placement=row.placed.text if row.placed else None,
+        placement=row.placed_text,
         env=row.env,
         params={name: value for name, value in told_params(row, among).items() if name != TRAFFIC},
         traffic=str(row.params[TRAFFIC]),

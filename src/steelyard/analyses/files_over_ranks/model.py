@@ -80,7 +80,7 @@ def _by_placement(curve: dict[int, list[Row]]) -> Iterator[tuple[str | None, dic
 
 
 def _where(row: Row) -> str:
-    return row.placed.text if row.placed else counted(row.hosts or 1, "host")
+    return row.placed_text or counted(row.hosts or 1, "host")
 
 
 def _curve(placement: str | None, rows: dict[int, Row]) -> FilesOverRanks:

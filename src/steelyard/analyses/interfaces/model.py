@@ -75,7 +75,7 @@ def _uses(row: Row, among: Sequence[Row]) -> Iterator[InterfaceUse]:
             mpi=row.mpi,
             bytes=row.bytes,
             ranks=row.ranks,
-            placement=row.placed.text if row.placed else None,
+            placement=row.placed_text,
             env=row.env,
             params=told_params(row, among),
             kind=kind,

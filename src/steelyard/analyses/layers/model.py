@@ -112,7 +112,7 @@ def _cost(row: Row, layer: tuple[str, str], without: Row, among: Sequence[Row]) 
         sized=row.sized,
         ranks=row.ranks,
         threads=row.threads,
-        placement=row.placed.text if row.placed else None,
+        placement=row.placed_text,
         method=row.method,
         params=told_params(row, among),
         env={name: value for name, value in row.env.items() if name != layer[0]},

@@ -100,7 +100,7 @@ def _of(row: Row, kept: Memory, peer: Interval | None, further: Interval | None)
         mpi=row.mpi,
         ranks=row.ranks,
         bytes=row.bytes if row.sized else None,
-        placement=row.placed.text if row.placed else None,
+        placement=row.placed_text,
         env=row.env,
         params=row.params,
         held=Interval(kept.held_bytes or 0.0, kept.held_low, kept.held_high),

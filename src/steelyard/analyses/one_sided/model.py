@@ -90,7 +90,7 @@ def questions_of(rows: Sequence[Row]) -> tuple[OneSidedQuestion, ...]:
     for row in rows:
         name = _name(row)
         if name is not None and row.status == "ok" and row.time:
-            where = row.placed.text if row.placed else ""
+            where = row.placed_text or ""
             key = (name, _size(row), row.ranks, where, row.threads, _calls(row))
             groups.setdefault(key, []).append(row)
     ordered = sorted(groups.items(), key=lambda item: (QUESTIONS.index(item[0][0]), *item[0][1:]))

@@ -94,7 +94,7 @@ def _of(rates: dict[float, Row], closed: dict[tuple[object, ...], Row], among: S
         mpi=first.mpi,
         bytes=first.bytes,
         ranks=first.ranks,
-        placement=first.placed.text if first.placed else None,
+        placement=first.placed_text,
         env=first.env,
         params=told_params(first, among),
         due={name: value for name, value in first.method_params.items() if name != _RATE},

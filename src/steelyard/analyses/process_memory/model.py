@@ -77,7 +77,7 @@ def _of(row: Row, peer: Interval | None) -> ProcessMemory:
         mpi=row.mpi,
         ranks=row.ranks,
         bytes=row.bytes if row.sized else None,
-        placement=row.placed.text if row.placed else None,
+        placement=row.placed_text,
         env=row.env,
         params=row.params,
         resident=kept.process_resident or 0.0,

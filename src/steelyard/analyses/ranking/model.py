@@ -119,7 +119,7 @@ def _all_but_settings(row: Row) -> tuple[object, ...]:
 def _beside_settings(row: Row) -> Params:
     where: Params = {"hosts": row.hosts or 1, "threads": row.threads, "method": row.method}
     where["thread level"] = row.thread_level or "default"
-    where["placement"] = row.placed.text if row.placed else "default"
+    where["placement"] = row.placed_text or "default"
     return where | row.params
 
 

@@ -67,7 +67,7 @@ def _of(row: Row, rate: float, among: Sequence[Row]) -> Waiting:
         op=row.op,
         mpi=row.mpi,
         bytes=row.bytes,
-        placement=row.placed.text if row.placed else None,
+        placement=row.placed_text,
         env=row.env,
         params=told_params(row, among),
         wait=1e9 / rate,

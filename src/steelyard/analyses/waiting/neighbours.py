@@ -47,7 +47,7 @@ def _of(row: Row, base: Row) -> WaitingNeighbour:
     return WaitingNeighbour(
         mpi=row.mpi,
         bytes=row.bytes,
-        placement=row.placed.text if row.placed else None,
+        placement=row.placed_text,
         env=row.env,
         alone=1e9 * moved_bytes(base) / (base.time or 1.0),
         beside=1e9 * moved_bytes(row) / (row.time or 1.0),

@@ -53,7 +53,7 @@ def value_of(row: Row, factor: str) -> str | None:
     if factor in ("mpi", "shmem", "engine"):
         return row.mpi
     if factor == "placement":
-        return row.placed.text if row.placed else "default"
+        return row.placed_text or "default"
     if factor in AROUND:
         return row.env.get(AROUND[factor])
     if kind == "param" and name:
@@ -175,7 +175,7 @@ _APART: dict[str, Callable[[Row], str]] = {
     "numbers of ranks": lambda row: str(row.ranks),
     "numbers of threads": lambda row: str(row.threads),
     "methods": lambda row: row.method,
-    "placements": lambda row: row.placed.text if row.placed else "default",
+    "placements": lambda row: row.placed_text or "default",
     "variables of the environment": lambda row: " ".join(f"{k}={v}" for k, v in row.env.items()) or "none",
 }
 _SHOWN = 3  # values of a folder

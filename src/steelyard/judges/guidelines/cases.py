@@ -108,7 +108,7 @@ def _circumstances(row: Row) -> tuple[object, ...]:
     """Key of all that both sides of any guideline share: a launch, and how it is measured."""
     return (
         *(row.mpi, row.hosts, row.threads, row.thread_level, row.method, row.transport),
-        row.placed.text if row.placed else None,
+        row.placed_text,
         *(tuple(sorted(values.items())) for values in (row.omp, row.env, row.method_params)),
     )
 

@@ -211,7 +211,7 @@ def _facts(row: Row) -> dict[tuple[str, str], str]:
         ("", "ranks"): counted(row.ranks, "rank"),
         ("", "hosts"): counted(row.hosts, "host") if row.hosts else "",
         ("", "threads"): counted(row.threads, "thread"),
-        ("", "placed"): row.placed.text if row.placed else "",
+        ("", "placed"): row.placed_text or "",
     }
 
 

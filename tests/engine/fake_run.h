@@ -83,7 +83,7 @@ static inline int run(void *state, int64_t reps)
     struct world *w = state;
     const int64_t rep_ns = w->rep_ns > 0 ? w->rep_ns : REP_NS;
     ask(w);
-    CHECK(*w->buffer == BUFFERS_FILL);
+    CHECK(!w->buffer || *w->buffer == BUFFERS_FILL);
     phase_begin(w->phases);
     for (int64_t i = 0; i < reps && w->halving != 0; ++i)
         w->fake.now += (int64_t)(9 * (double)rep_ns * exp2(-(double)(w->reps + i) / w->halving));
@@ -257,6 +257,7 @@ static inline int keep_phases(struct sink *sink, const struct point *p, const st
 
 static inline struct kept measure(struct world *w, const char *words, const char *missing, int least_ranks)
 {
+    static const struct op_first first = {.from = FIRST_FROM_MAIN};
     static const struct phase phases[] = {{.name = "all of it"}, {0}};
     const struct op op = {.name = "fake.op",
                           .family = "fake",
@@ -276,6 +277,7 @@ static inline struct kept measure(struct world *w, const char *words, const char
                           .counted = w->counts ? counted : NULL,
                           .counts = does_count,
                           .phases = w->has_phases ? phases : NULL,
+                          .first = w->first ? &first : NULL,
                           .flow_at = flow_at,
                           .moved = w->moves ? moves : NULL,
                           .work = w->moves ? works : NULL,

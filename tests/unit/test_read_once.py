@@ -125,8 +125,9 @@ def another_digit(folder: Path) -> None:
 
 
 @pytest.fixture
-def within_a_tick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All changes of a file have the time of the first, which is now: as at the end of a run."""
+def within_a_tick(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All changes of a file of `folder` have the time of the first, which is now: as at the end of a run."""
+    assert folder
     monkeypatch.setattr(module, "_SETTLED_NS", 10**19)
     monkeypatch.setattr(module, "_stamp", lambda file: (file, Path(file).stat().st_size, 1, 1, 1))
 

@@ -20,14 +20,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from steelyard.analyses.loggp.model import launch_medians, span_of
 from steelyard.records.fields import Params
 from steelyard.results.facets import Interfaces, Ranks
 from steelyard.results.key import key_of
 from steelyard.results.roofs import moved_bytes
-from steelyard.results.row import Row
+from steelyard.results.row import Row, launch_medians
 from steelyard.rows.labels import told_params
-from steelyard.stats import Interval
+from steelyard.stats import Interval, span_of
 
 COLLAPSED = 0.7  # of the highest rate: a shared link that is full loses less
 OP = "mpi.pattern.fan_in"

@@ -11,18 +11,29 @@ from macro_rows import row
 from steelyard.analyses.incast.model import CANNOT_TELL, COLLAPSES, HOLDS, incasts
 from steelyard.analyses.incast.tables import incast_tables
 from steelyard.render.terminal import Paper, table_text
-from steelyard.results.facets import Interfaces, Ranks
+from steelyard.results.facets import Interfaces, Ranks, RowInterface
 from steelyard.results.row import Row
 
 SIZE, WINDOW, LINE = 65536, 16, 125e6
 SPREAD = (0.98, 1.0, 1.01, 0.99, 1.02, 1.0)
 
 
-def senders(count: int, rate: float, spread: Sequence[float] = SPREAD, even: float | None = None) -> Row:
-    """So many senders that reach `rate` bytes/s together."""
+def port(host: str, mbits: int, moved: float) -> RowInterface:
+    told = {"host": host, "name": f"eth{mbits}", "kind": "net", "state": "up", "mbits": mbits}
+    return RowInterface(**told, received=moved, sent=0.0, seconds=1.0)  # type: ignore[arg-type]
+
+
+def senders(
+    count: int,
+    rate: float,
+    spread: Sequence[float] = SPREAD,
+    even: float | None = None,
+    op: str = "mpi.pattern.fan_in",
+) -> Row:
+    """So many senders, each on a host, that reach `rate` bytes/s together."""
     times = [count * SIZE * WINDOW / (rate * factor) * 1e9 for factor in spread]
     made = row(
-        "mpi.pattern.fan_in",
+        op,
         "a",
         times,
         ranks=count + 1,
@@ -31,8 +42,11 @@ def senders(count: int, rate: float, spread: Sequence[float] = SPREAD, even: flo
         sized=True,
         bandwidth=rate,
         params={"kind": "served", "window": float(WINDOW)},
+        placement="|".join(f"h{i}:0" for i in range(count + 1)),
     )
-    facets = [Interfaces(tcp_resent=0.02, tcp_resent_low=0.01, tcp_resent_high=0.03)]
+    lines = [port("h0", 2000, 1e9), port("h0", 100, 1e3), port("h1", 1000, 2e9)]
+    resent = {"tcp_resent": 0.02, "tcp_resent_low": 0.01, "tcp_resent_high": 0.03}
+    facets = [Interfaces(interfaces=tuple(lines), **resent)]
     shown: Row = replace(
         made, facets=(*made.facets, *facets, *([Ranks(rank_evenness=even)] if even is not None else []))
     )
@@ -65,8 +79,15 @@ def test_one_launch_tells_nothing_and_one_number_is_no_curve() -> None:
 
 def test_the_table_names_the_collapse_how_even_it_is_and_what_was_lost() -> None:
     (table,) = incast_tables(incasts([senders(1, LINE, even=1.0), senders(4, LINE / 10, even=0.25)]))
-    assert [line.cells[-4:] for line in table.lines] == [
-        ("-", "100 %", "2 %", ""),
-        ("10 %", "25 %", "2 %", "the rate collapses"),
+    assert [line.cells[-5:] for line in table.lines] == [
+        ("50 %", "-", "100 %", "2 %", ""),
+        ("5 %", "10 %", "25 %", "2 %", "the rate collapses"),
     ]
     assert max(map(len, table_text(table, Paper(80, is_pipe=False)).splitlines())) <= 80
+
+
+def test_one_to_many_is_a_curve_of_its_own() -> None:
+    rows = [senders(count, LINE, op=f"mpi.pattern.fan_{way}") for way in ("in", "out") for count in (1, 4)]
+    assert [(curve.op[-3:], curve.verdict) for curve in incasts(rows)] == [("_in", HOLDS), ("out", HOLDS)]
+    (table,) = incast_tables(incasts(rows))
+    assert [line.cells[0] for line in table.lines] == ["in", "in", "out", "out"]

@@ -1,8 +1,9 @@
-"""What many senders to one receiver reach together, by their number.
+"""What many senders to one receiver, or one sender to many receivers, reach together, by their number.
 
-All ranks call rank 0 (`mpi.pattern.fan_in`). Its link is what they share: with more senders the rate grows
-until that is full, and then stays. Where messages are lost on the way, senders wait until they send again,
-and the rate falls: incast collapse. Launch by launch, with k senders:
+All ranks call rank 0 (`mpi.pattern.fan_in`), or it calls them (`mpi.pattern.fan_out`). Its link is what they
+share: with more of them the rate grows until that is full, and then stays. So the highest rate is what the
+host of rank 0 can take (ejection), or give (injection). Where messages are lost on the way, senders wait
+until they send again, and the rate falls: incast collapse. Launch by launch, with k senders:
 
     r(k) = rate of k senders / the highest rate of fewer senders
 
@@ -29,24 +30,26 @@ from steelyard.rows.labels import told_params
 from steelyard.stats import Interval, span_of
 
 COLLAPSED = 0.7  # of the highest rate: a shared link that is full loses less
-OP = "mpi.pattern.fan_in"
+_OPS = ("mpi.pattern.fan_in", "mpi.pattern.fan_out")
 COLLAPSES, HOLDS, CANNOT_TELL = "collapses", "holds", "cannot tell"
 _BY_NUMBER = ("ranks", "hosts", "placed")
 _LEAST_NUMBERS = 2
 
 
 class Senders(Struct, frozen=True, kw_only=True):
-    """So many senders: `time` in ns of a repetition of all at once, `rate` in bytes/s of all together, with
-    intervals over launches; `relative` is r (None: these are the fewest).
+    """So many senders, or receivers: `time` in ns of a repetition of all at once, `rate` in bytes/s of all
+    together, with intervals over launches; `relative` is r (None: these are the fewest).
 
-    `even`: the shortest of the ranks' times over the longest; None if they are not known. `again`: the share
-    of TCP's segments that hosts sent again; None if the system does not tell.
+    `of_line` is the rate over the line rate of the interface of rank 0's host that moved most; None if the
+    system states none. `even`: the shortest of the ranks' times over the longest; None if they are not known.
+    `again`: the share of TCP's segments that hosts sent again; None if the system does not tell.
     """
 
     senders: int
     time: Interval
     rate: Interval
     relative: Interval | None
+    of_line: float | None
     even: Interval | None
     again: Interval | None
 
@@ -68,7 +71,7 @@ def incasts(rows: Sequence[Row]) -> tuple[Incast, ...]:
     """Find each setting that was measured with two numbers of senders or more, in the order of rows."""
     curves: dict[tuple[object, ...], dict[int, Row]] = {}
     for row in rows:
-        if row.base == OP and row.status == "ok" and moved_bytes(row) and launch_medians(row):
+        if row.base in _OPS and row.status == "ok" and moved_bytes(row) and launch_medians(row):
             curves.setdefault(key_of(row, _BY_NUMBER), {}).setdefault(row.ranks - 1, row)
     kept = [dict(sorted(curve.items())) for curve in curves.values() if len(curve) >= _LEAST_NUMBERS]
     among = [row for curve in kept for row in curve.values()]
@@ -106,9 +109,17 @@ def _senders(count: int, row: Row, rates: list[float], ratios: list[float]) -> S
         time=Interval(row.time or 0.0, row.time_low, row.time_high),
         rate=span_of(rates),
         relative=span_of(ratios) if ratios else None,
+        of_line=_of_line(row, span_of(rates).value),
         even=None if even is None else Interval(even, ranks.rank_evenness_low, ranks.rank_evenness_high),
         again=None if again is None else Interval(again, network.tcp_resent_low, network.tcp_resent_high),
     )
+
+
+def _of_line(row: Row, rate: float) -> float | None:
+    root = (row.placement or "").partition("|")[0].rpartition(":")[0]
+    of_root = [port for port in row.get(Interfaces).interfaces if port.host == root]
+    carrier = max(of_root, key=lambda port: port.received + port.sent, default=None)
+    return 8 * rate / (1e6 * carrier.mbits) if carrier and carrier.mbits else None
 
 
 def _verdict(relative: Interval | None) -> str:

@@ -17,7 +17,7 @@ static void test_place(void)
     static const double aligns[] = {0, 1, 8, 64, BUFFERS_PAGE - 1};
     for (size_t i = 0; i < sizeof aligns / sizeof aligns[0]; ++i)
         for (int pages = PAGES_NORMAL; pages <= PAGES_SMALL; ++pages) {
-            struct buffers s = buffers_of(rows, (const double[]){aligns[i], pages});
+            struct buffers s = buffers_of(rows, (const double[]){aligns[i], pages, NODE_ANY});
             unsigned char *first = NULL, *second = NULL;
             CHECK(buffers_take(&s, 3, 5, (void **)&first) == 0);
             CHECK(buffers_take(&s, 1, 5000, (void **)&second) == 0);
@@ -34,7 +34,7 @@ static void test_place(void)
 /* Either all of it is huge, or that is said. */
 static void test_huge(void)
 {
-    struct buffers s = buffers_of(rows, (const double[]){8, PAGES_HUGE});
+    struct buffers s = buffers_of(rows, (const double[]){8, PAGES_HUGE, NODE_ANY});
     unsigned char *data = NULL;
     int err = buffers_take(&s, 1, 100, (void **)&data);
     if (err == 0) {

@@ -45,10 +45,9 @@ def senders(
         placement="|".join(f"h{i}:0" for i in range(count + 1)),
     )
     lines = [port("h0", 2000, 1e9), port("h0", 100, 1e3), port("h1", 1000, 2e9)]
-    resent = {"tcp_resent": 0.02, "tcp_resent_low": 0.01, "tcp_resent_high": 0.03}
-    facets = [Interfaces(interfaces=tuple(lines), **resent)]
+    network = Interfaces(interfaces=tuple(lines), tcp_resent=0.02, tcp_resent_low=0.01, tcp_resent_high=0.03)
     shown: Row = replace(
-        made, facets=(*made.facets, *facets, *([Ranks(rank_evenness=even)] if even is not None else []))
+        made, facets=(*made.facets, network, *([Ranks(rank_evenness=even)] if even is not None else []))
     )
     return shown
 

@@ -233,25 +233,6 @@ def test_test_cases_that_share_the_scatter_of_launches_show_no_more_than_one() -
     assert np.mean([one.rho > FEW_RHO for one in shared]) < 0.25
 
 
-@pytest.mark.parametrize(
-    ("stay", "count", "least", "most"), [(0.8, 5, 0.7, 1), (0.8, 10, 0.9, 1), (0.0, 5, 0, 0.1)]
-)
-def test_few_launches_that_stay_in_modes_do_not_show_the_others(
-    stay: float, count: int, least: float, most: float
-) -> None:
-    """Of forty test cases of two modes, 70/30: a launch stays in that of the launch before. 30 folders."""
-    rng, hidden = generator(68), []
-    for _ in range(30):
-        is_slow = rng.random((40, count)) < 0.3
-        for k in range(1, count):
-            is_slow[:, k] = np.where(rng.random(40) < stay, is_slow[:, k - 1], is_slow[:, k])
-        folder = np.exp(0.03 * rng.standard_normal(is_slow.shape)) * (1.0 + is_slow)
-        hidden.append(common_likeness(folder).hides(count))
-    assert least <= np.mean(hidden) <= most
-    assert not Likeness(rho=0.8).hides(3)  # without modes
-    assert not Likeness(rho=0.4, stays=True).hides(10)  # worth enough
-
-
 def test_what_cannot_show_likeness_says_nothing_of_it() -> None:
     assert common_likeness([]) == common_likeness([[1.0, 2.0], [7.0] * 10]) == Likeness()
     assert (likeness([7.0] * 10), likeness([1.0, 2.0, 3.0]), likeness(range(30))) == (0.0, FEW_RHO, MOST_RHO)

@@ -139,14 +139,7 @@ def _row(
         return Row(**common, launches=tuple(_launch(cell, None, 0.0) for cell in cells))
     one = combine(good, level, disturbed, alike)
     drift = [drift_of(blocks.medians, level) for blocks in one.blocks]
-    return Row(
-        **common,
-        **_numbers(one, drift),
-        alike=alike.rho,
-        ci_if=_assumed(len(good), alike),
-        ci_none=STAY if len(good) > 1 and alike.hides(len(good)) else None,
-        launches=_launches(cells, one, drift),
-    )
+    return Row(**common, **_numbers(one, drift), launches=_launches(cells, one, drift))
 
 
 def _headline(point: Point) -> str:
@@ -172,6 +165,9 @@ def _numbers(combined: Combined, drift: list[float]) -> dict[str, Any]:
         "alike_p": alike_p([blocks.estimate.value for blocks in combined.blocks])
         if len(combined.launches) > 1
         else None,
+        "alike": combined.alike.rho,
+        "ci_if": _assumed(len(combined.launches), combined.alike),
+        "ci_none": _hidden(len(combined.launches), combined.alike),
         "ci_of": "blocks" if len(combined.launches) == 1 else "launches",
         "flag": flags[0],
         "flags": flags,
@@ -183,6 +179,11 @@ def _assumed(launches: int, alike: Likeness) -> str | None:
     """Say what an interval over launches assumes that neither they nor other test cases show."""
     is_few = 1 < launches < LEAST_IN_TIME
     return INDEPENDENT if is_few and not alike.is_shown(launches) else None
+
+
+def _hidden(launches: int, alike: Likeness) -> str | None:
+    """Say why several launches have no interval."""
+    return STAY if launches > 1 and alike.hides(launches) else None
 
 
 def _launches(

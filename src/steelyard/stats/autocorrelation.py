@@ -100,9 +100,9 @@ def common_likeness(series: Iterable[ArrayLike]) -> Likeness:
         return NOT_ALIKE
     ranks = np.stack([ranks_of(column) for column in table.T], axis=1)
     logs = np.log(table) if float(table.min()) > 0.0 else table
-    found = [_shown(ranks), _shown(logs), _shown(logs, weighed=True)]
-    rho = min(max(one.rho for one in found), _MOST_TOGETHER)
-    alike = Likeness(rho, found[0].series, rho >= _STAYING and _has_modes(logs))
+    ways = [_shown(ranks), _shown(logs), _shown(logs, weighed=True)]
+    rho = min(max(way.rho for way in ways), _MOST_TOGETHER)
+    alike = Likeness(rho, ways[0].series, rho >= _STAYING and _has_modes(logs))
     is_known = table.shape[0] >= LEAST_IN_TIME or alike.is_shown(table.shape[0])
     return alike if is_known else Likeness(series=alike.series)
 
@@ -110,12 +110,12 @@ def common_likeness(series: Iterable[ArrayLike]) -> Likeness:
 def _longest(series: Iterable[ArrayLike]) -> FloatArray | None:
     """Table the first n values of the series that have as many, (n, P), n such that these are the most."""
     data = [np.asarray(values, dtype=np.float64) for values in series]
-    data = [one for one in data if one.size >= _LEAST_TOGETHER]
-    sizes = sorted({one.size for one in data})
+    data = [values for values in data if values.size >= _LEAST_TOGETHER]
+    sizes = sorted({values.size for values in data})
     if not sizes:
         return None
-    n = max(sizes, key=lambda size: size * sum(one.size >= size for one in data))
-    table = np.stack([one[:n] for one in data if one.size >= n], axis=1)
+    n = max(sizes, key=lambda size: size * sum(values.size >= size for values in data))
+    table = np.stack([values[:n] for values in data if values.size >= n], axis=1)
     table = table[:, np.ptp(table, axis=0) > 0.0]
     return table if table.size else None
 
@@ -177,12 +177,12 @@ def _expected(n: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     shift, centring = np.eye(n, k=1), np.eye(n) - 1 / n
     lags, squares, sums = (np.empty_like(_RHOS) for _ in range(3))
     for k, rho in enumerate(_RHOS):
-        found, axes = np.linalg.eigh(centring @ covariance_of(n, float(rho)) @ centring)
-        own, axes = found[1:] / found[1:].sum(), axes[:, 1:]
-        falls = 1 / (1 + 2 * np.outer(t, own))
-        mean_squares = own * ((np.sqrt(falls.prod(axis=1)) * t * weights * _REACH) @ falls)
+        variances, axes = np.linalg.eigh(centring @ covariance_of(n, float(rho)) @ centring)
+        shares, axes = variances[1:] / variances[1:].sum(), axes[:, 1:]
+        falls = 1 / (1 + 2 * np.outer(t, shares))
+        mean_squares = shares * ((np.sqrt(falls.prod(axis=1)) * t * weights * _REACH) @ falls)
         products = np.einsum("ik,ij,jk->k", axes, shift, axes)
-        lags[k], squares[k], sums[k] = mean_squares @ products, mean_squares @ mean_squares, own @ products
+        lags[k], squares[k], sums[k] = mean_squares @ products, mean_squares @ mean_squares, shares @ products
     return lags, squares, sums
 
 

@@ -322,8 +322,8 @@ def _few_width(n: int, rho: float, level: float) -> float:
     """
     covariance, centring = covariance_of(n, rho), np.eye(n) - 1 / n
     left = centring @ covariance @ centring
-    seen, degrees = np.trace(left) / (n - 1) / n, np.trace(left) ** 2 / np.sum(left**2)
-    wider = math.sqrt(float(covariance.mean() / seen))
+    apparent, degrees = np.trace(left) / (n - 1) / n, np.trace(left) ** 2 / np.sum(left**2)
+    wider = math.sqrt(float(covariance.mean() / apparent))
     return wider * t_quantile(level, float(degrees)) / t_quantile(level, n - 1)
 
 

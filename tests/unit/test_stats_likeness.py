@@ -1,0 +1,28 @@
+"""Launches that stay in modes, as all test cases of a folder show them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from samples import generator
+from steelyard.stats.autocorrelation import Likeness, common_likeness
+
+
+@pytest.mark.parametrize(
+    ("stay", "count", "least", "most"), [(0.8, 5, 0.7, 1), (0.8, 10, 0.9, 1), (0.0, 5, 0, 0.1)]
+)
+def test_few_launches_that_stay_in_modes_do_not_show_the_others(
+    stay: float, count: int, least: float, most: float
+) -> None:
+    """Of forty test cases of two modes, 70/30: a launch stays in that of the launch before. 30 folders."""
+    rng, hidden = generator(68), []
+    for _ in range(30):
+        is_slow = rng.random((40, count)) < 0.3
+        for k in range(1, count):
+            is_slow[:, k] = np.where(rng.random(40) < stay, is_slow[:, k - 1], is_slow[:, k])
+        folder = np.exp(0.03 * rng.standard_normal(is_slow.shape)) * (1.0 + is_slow)
+        hidden.append(common_likeness(folder).hides(count))
+    assert least <= np.mean(hidden) <= most
+    assert not Likeness(rho=0.8).hides(3)  # without modes
+    assert not Likeness(rho=0.4, stays=True).hides(10)  # worth enough

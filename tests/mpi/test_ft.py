@@ -9,8 +9,10 @@ import pytest
 from campaigns import ended, plan_of, run_plan, setup_of
 from further import further
 from points import describe, engine_of, measure
+from preloaded import build_preloaded
 from steelyard.engines.mpi import Mpi, find_mpis
 from steelyard.records.schema import End
+from steelyard.results.rows import results
 
 _BAD = ("rank", "tag", "count", "type", "comm", "length", "root", "op", "member", "target", "range", "epoch")
 # Bad calls that a family takes: a message to itself that is too long, a put beyond a window.
@@ -32,6 +34,32 @@ def test_ranks_outlive_another_one(tmp_path: Path, op: str) -> None:
     setup = setup_of(mpi)
     assert setup.ops.all[op].loses == 1
     assert ended(run_plan(tmp_path / "out", plan_of(op, ranks=2), setup)) == [(op, "ok")]
+
+
+_LIAR = """
+#include <mpi.h>
+#include <mpi-ext.h>
+int MPIX_Comm_agree(MPI_Comm comm, int *flag)
+{
+    const int rc = PMPIX_Comm_agree(comm, flag);
+    *flag ^= 1;
+    return rc;
+}
+"""
+
+
+@pytest.mark.further
+def test_a_library_that_agrees_on_wrong_bits_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mpi = _survivor()
+    source = tmp_path / "liar.c"
+    source.write_text(_LIAR)
+    monkeypatch.setenv("LD_PRELOAD", str(build_preloaded(engine_of(mpi), source, tmp_path)))
+    run_plan(tmp_path / "out", plan_of("mpi.ft.agree", ranks=2), setup_of(mpi))
+    (row,) = results(tmp_path / "out")
+    assert row.status == "failed"
+    assert "MPIX_Comm_agree gives" in (row.why or "")
 
 
 def test_an_mpi_without_such_calls_says_so(one_mpi: Mpi) -> None:

@@ -46,8 +46,13 @@ _MOST_DIFFERENCES = 3  # named between a campaign and the one that a folder hold
 
 def default_folder(plan: Plan) -> Path:
     """Choose results/NAME-DATE-TIME, free."""
+    return free_folder(plan.name)
+
+
+def free_folder(name: str) -> Path:
+    """Choose the same for what is no plan."""
     now = datetime.datetime.now().astimezone()
-    base = Path("results") / f"{plan.name}-{now:%Y%m%d-%H%M%S}"
+    base = Path("results") / f"{name}-{now:%Y%m%d-%H%M%S}"
     folder, part = base, 2
     while folder.exists():
         folder = base.with_name(f"{base.name}.{part}")

@@ -83,13 +83,12 @@ def tune(options: TuneOptions) -> None:
 
     The exit code is 1 if a file is not recommended, 4 with --strict if that is undecided.
     """
-    from steelyard.campaign.folder import default_folder
+    from steelyard.campaign.folder import free_folder
     from steelyard.cli.measured import measured
     from steelyard.judges.tuning.verdicts import TUNED, judged_mpis
-    from steelyard.plan.plan import Plan
     from steelyard.session.tune import Checking, tune
 
-    folder = options.out or default_folder(Plan(name="tune"))
+    folder = options.out or free_folder("tune")
     sweep = _swept(options, folder)
     result = tune(sweep, folder, Checking(options.launches, options.time_budget, measured))
     write_junit(options.junit, "steelyard tune", TUNED, judged_mpis(result), options.strict)

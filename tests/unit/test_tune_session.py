@@ -1,0 +1,125 @@
+"""A sweep becomes a file, the file is measured beside none, and only a faster one is recommended."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from make_records import FakePoint, steady, write_folder
+from steelyard.base.errors import InputError
+from steelyard.judges.tuning.verdicts import NOT_RECOMMENDED, NOTHING_TO_GAIN, RECOMMENDED
+from steelyard.plan.plan import Plan
+from steelyard.session.results import Results, read_results
+from steelyard.session.tune import Checking, own_table, tune
+
+MPI, FORCED = "openmpi-4.1.4", "OMPI_MCA_coll_tuned_bcast_algorithm"
+SIZES = (8, 1024)
+US = 1e3
+
+
+def _made(
+    folder: Path, points: Sequence[FakePoint], env: Sequence[Mapping[str, str]], launches: int
+) -> Results:
+    """Results with variables of the launches, which made-up points have not."""
+    plan = {"measure": [{"ops": ["mpi.bcast"]}], "launches": launches}
+    write_folder(folder, points, launches=launches, plan=plan)
+    path = folder / "campaign.json"
+    campaign = json.loads(path.read_bytes())
+    for point, own in zip(campaign["points"], env, strict=True):
+        point["env"] = dict(own)
+    path.write_text(json.dumps(campaign))
+    return read_results(folder)
+
+
+def _sweep(folder: Path, usual: float = 100 * US, forced: float = 40 * US) -> Results:
+    """The library's own choice takes `usual` at 1 KiB, the binomial one `forced`; at 8 B both are alike."""
+    times = {(8, "-"): 2 * US, (8, "binomial"): 2 * US, (1024, "-"): usual, (1024, "binomial"): forced}
+    points = [
+        FakePoint("mpi.bcast", steady(time, count=30), bytes=size, mpi=MPI)
+        for (size, _), time in times.items()
+    ]
+    return _made(folder, points, [{FORCED: value} for _, value in times], 6)
+
+
+class _Library:
+    """Measures a file as a library that takes `with_file` ns at 1 KiB with it."""
+
+    def __init__(self, with_file: float) -> None:
+        self._with_file = with_file
+        self.plans: list[Plan] = []
+
+    def measure(self, plan: Plan, folder: Path) -> Results:
+        self.plans.append(plan)
+        without, with_it = plan.arms["wrapper"]
+        arms = {without: (2 * US, 100 * US), with_it: (2 * US, self._with_file)}
+        points = [
+            FakePoint("mpi.bcast", steady(time, between=0.01, count=30), bytes=size, mpi=MPI)
+            for times in arms.values()
+            for size, time in zip(SIZES, times, strict=True)
+        ]
+        return _made(
+            folder, points, [{"run by": str(arm)} for arm in arms for _ in SIZES], plan.launches or 1
+        )
+
+
+@pytest.mark.parametrize(
+    ("with_file", "verdict", "why"),
+    [
+        (40 * US, RECOMMENDED, "faster in 1 of 2, same in 1, slower in none"),
+        (100 * US, NOT_RECOMMENDED, "the library does not obey the file"),
+        (150 * US, NOT_RECOMMENDED, "slower in 1"),
+    ],
+)
+def test_a_file_is_recommended_by_what_came_of_it(
+    with_file: float, verdict: str, why: str, tmp_path: Path
+) -> None:
+    library = _Library(with_file)
+    found = tune(_sweep(tmp_path / "sweep"), tmp_path, Checking(10, "90s", library.measure))
+    (mpi,) = found.mpis
+    assert (mpi.verdict, why in mpi.why) == (verdict, True), mpi.why
+    assert [(one.bytes, one.algorithm) for one in mpi.cases] == [(8, ""), (1024, "binomial")]
+    assert Path(mpi.file).read_text().startswith("1 # collectives\n7 # bcast\n")
+    script = tmp_path / f"{MPI}.sh"
+    assert script.exists() == (verdict == RECOMMENDED)
+    if script.exists():
+        assert (
+            f"export OMPI_MCA_coll_tuned_dynamic_rules_filename={tmp_path / MPI}.rules\n"
+            in script.read_text()
+        )
+
+
+def test_the_file_is_measured_by_turns_with_none(tmp_path: Path) -> None:
+    library = _Library(40 * US)
+    tune(_sweep(tmp_path / "sweep"), tmp_path, Checking(10, "90s", library.measure))
+    (plan,) = library.plans
+    assert (plan.launches, plan.time_budget, plan.mpi) == (10, "90s", (MPI,))
+    without, words = plan.arms["wrapper"]
+    assert without == "-"
+    assert shlex.split(str(words))[0] == "env"
+    assert all(measure.env == {FORCED: "-"} for measure in plan.measure)  # no algorithm is forced beside it
+
+
+def test_a_sweep_that_finds_nothing_measures_nothing(tmp_path: Path) -> None:
+    def never(_plan: Plan, _folder: Path) -> Results:
+        raise AssertionError
+
+    found = tune(_sweep(tmp_path / "sweep", forced=100 * US), tmp_path, Checking(10, None, never))
+    assert [mpi.verdict for mpi in found.mpis] == [NOTHING_TO_GAIN]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["sweep"]
+
+
+def test_results_without_forced_algorithms_are_refused(tmp_path: Path) -> None:
+    write_folder(tmp_path / "plain", [FakePoint("mpi.bcast", steady(US, count=10), mpi=MPI)], launches=2)
+    library = _Library(US)
+    with pytest.raises(InputError, match="forces no algorithm of an MPI"):
+        tune(read_results(tmp_path / "plain"), tmp_path, Checking(10, None, library.measure))
+
+
+def test_a_library_without_a_table_is_refused(tmp_path: Path) -> None:
+    sweep = _sweep(tmp_path / "sweep")
+    with pytest.raises(InputError, match="has no table of algorithms that a file could change"):
+        own_table(sweep.read.measured, "mpich-5.0.2")

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -83,14 +83,17 @@ def batch_of(engine: Engine, setting: Setting, lines: Sequence[str], limit: floa
         yield Outcome(setting, lines[next_one], word, ended.said)
 
 
-def table(outcomes: Sequence[Outcome], counts: dict[Setting, int]) -> Iterator[str]:
-    """A line for each setting, then each reason."""
+def table(recorded: Sequence[Outcome], asked: Mapping[Setting, Sequence[str]]) -> Iterator[str]:
+    """A line for each setting, then each reason; what is not asked for any more is left out."""
+    last = {(one.setting, one.line): one for one in recorded}
+    outcomes = [last[key] for key in ((s, line) for s in asked for line in asked[s]) if key in last]
     yield "| library | ranks | threads | files | test cases | verified | skipped | failed | not reached |"
     yield "| --- | ---: | ---: | --- " + "| ---: " * 5 + "|"
-    for setting, count in counts.items():
+    for setting, lines in asked.items():
         by = Counter(one.word for one in outcomes if one.setting == setting)
         failed = by.total() - by[VERIFIED] - by[SKIPPED]
-        cells = (*asdict(setting).values(), count, by[VERIFIED], by[SKIPPED], failed, count - by.total())
+        counts = (len(lines), by[VERIFIED], by[SKIPPED], failed, len(lines) - by.total())
+        cells = (*asdict(setting).values(), *counts)
         yield f"| {' | '.join(map(str, cells))} |"
     reasons = Counter(
         (one.setting.library, one.word, one.line.split()[0].removeprefix("op="), _plain(one.why))
@@ -137,9 +140,9 @@ def main() -> None:
     given = parser.parse_args()
     until = time.monotonic() + given.seconds
     outcomes = list(read(given.record))
-    counts = {}
+    asked = {}
     for setting, engine, lines in settings_of(given):
-        counts[setting] = len(lines)
+        asked[setting] = lines
         known = {one.line for one in outcomes if one.setting == setting}
         left = [line for line in lines if line not in known]
         while left and (seconds := min(given.limit, until - time.monotonic())) > 0:
@@ -152,7 +155,7 @@ def main() -> None:
             left = [line for line in left if line not in {one.line for one in ended}]
             if not ended and seconds < given.limit:
                 break
-    for text in table(outcomes, counts):
+    for text in table(outcomes, asked):
         print(text)
 
 

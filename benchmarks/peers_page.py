@@ -49,6 +49,7 @@ Scatter is the middle half of the launches, ours and theirs, of their median.
 [OpenMP](epcc.md) has a page of its own.
 """
 _SMALL = "[small messages](small-messages.md)"
+_OPENSHMEM = "[OpenSHMEM](../ops/openshmem.md#beside-osu)"
 Key = tuple[str, int | None]
 
 
@@ -90,8 +91,24 @@ REASONS = (
         Way(theirs="-i 1000 -x 1000 -m 1:65536"),
     ),
     Reason(
+        "first window",
+        ("osu_oshm_*_mr*",),
+        "the original times one window of calls, the first after each rank has written its memory; ours "
+        "repeats it",
+        page=_OPENSHMEM,
+    ),
+    Reason(
         "starts",
-        ("*[Bb]cast*", "*[Gg]ather*", "*[Ss]catter*", "*[Rr]educe*", "*[Aa]lltoall*", "*[Bb]arrier*"),
+        (
+            "*[Bb]cast*",
+            "*broadcast*",
+            "*collect*",
+            "*[Gg]ather*",
+            "*[Ss]catter*",
+            "*[Rr]educe*",
+            "*[Aa]lltoall*",
+            "*[Bb]arrier*",
+        ),
         "ranks of the original leave a barrier of the library one after the other, ours start at one instant",
         Way(ours="--method=library-barrier"),
         _SMALL,

@@ -11,6 +11,7 @@ from steelyard.records.kinds import FILE
 _SIZES = (8, 40, 8192)
 _FIXED = "rule=fixed count=2 bytes=1000"
 _PLACED = ("mpi.io.write_at", "mpi.io.write_all", "mpi.io.read_at_all", "mpi.io.iread")
+_MACHINE = ("pages", "node", "check")  # what another machine refuses or has more of, and how often is checked
 _ALL = 99  # more than a parameter has words
 
 
@@ -23,7 +24,7 @@ def shmem_lines(ops: Sequence[Op], ranks: int, threads: int, most: int = _ALL) -
 
 
 def _lines_of(op: Op, threads: int, most: int) -> Iterator[str]:
-    worded = [row for row in op.params if row.words and row.name not in ("pages", "check")]
+    worded = [row for row in op.params if row.words and row.name not in _MACHINE]
     counted = "".join(f" {row.name}=3" for row in op.params if row.name == "calls")
     for case in range(min(most, max((len(row.words) for row in worded), default=1))):
         words = "".join(

@@ -29,7 +29,7 @@ class SlowFiles:
         ops: Mapping[str, Op],
         moved: Callable[[Iterable[int]], int] = bytes_of_files,
     ) -> None:
-        """Of a launch that measures these points."""
+        """Watch a launch that measures these points."""
         self._has_files = any(ops[point.op].role == FILE for point in points)
         self._moved = moved
         self._before: int | None = None  # bytes at the last look

@@ -108,13 +108,14 @@ def test_one_that_is_slow_is_waited_for(
     tmp_path: Path, compiler: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A repetition is silent for longer than the patience, and moves a piece every 0.3 s."""
-    setup = setup_of()
+    setup, files = setup_of(), tmp_path / "files"
+    files.mkdir()
     source, library = Path(__file__).parents[1] / "data" / "pwrite_faults.c", tmp_path / "faults.so"
     run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], timeout=60)
     monkeypatch.setenv("LD_PRELOAD", str(library))
     monkeypatch.setenv("FAULT", "slow")
     plan = plan_of("file.pwrite", bytes="4Ki", params={"calls": 14.0, "count": 1.0}, hang_after="4s")
-    measures = tuple(msgspec.structs.replace(one, files=str(tmp_path / "files")) for one in plan.measure)
+    measures = tuple(msgspec.structs.replace(one, files=str(files)) for one in plan.measure)
     events = run_plan(tmp_path / "out", msgspec.structs.replace(plan, measure=measures), setup)
     assert ended(events) == [("file.pwrite", "ok")]
 

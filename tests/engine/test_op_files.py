@@ -62,6 +62,14 @@ def test_every_op(tmp_path: Path, ranks: int, threads: int) -> None:
     assert not files.exists(), "nothing is left"
 
 
+def test_pieces_of_a_queue_cannot_have_one_memory(tmp_path: Path) -> None:
+    lines = [f"op=file.uring.write bytes=512 memory=one {_FIXED}"]
+    records = measure(_solo(), 1, 1, lines, tmp_path / "out", words=("--files", str(tmp_path / "files")))
+    (end,) = (record for record in records if isinstance(record, End))
+    assert end.status == "skipped"
+    assert "moves all pieces at once, so each needs memory of its own; give memory=each" in (end.why or "")
+
+
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_flipped_bit_is_found(tmp_path: Path, rank: int) -> None:
     lines = [f"{line} plant={rank}" for line in _lines()]

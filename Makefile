@@ -84,7 +84,7 @@ pytest-all: $(CONSUMERS)/installed $(SITE)/installed $(WHEELS)/made build/releas
 $(CONSUMERS)/installed:
 	$(PYTHON) -m venv $(CONSUMERS)
 	$(CONSUMERS)/bin/python -m pip install --quiet --disable-pip-version-check 'reframe-hpc>=4.10,<5' matplotlib \
-	    'numpy<2' tqdm 'marshmallow<4' packaging pycubexr scikit-learn
+	    'numpy<2' tqdm 'marshmallow<4' packaging pycubexr scikit-learn llnl-hatchet llnl-thicket
 	$(CONSUMERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps 'extrap>=4.2,<5'
 	@touch $@
 

@@ -1,4 +1,6 @@
-"""ReFrame and Extra-P themselves: they are in an environment of their own, which `make test-all` makes."""
+"""ReFrame, Extra-P and Thicket themselves: they are in an environment of their own, which `make test-all`
+makes.
+"""
 
 from __future__ import annotations
 
@@ -123,3 +125,38 @@ def test_extra_p_reads_a_measurement_of_each_launch(tmp_path: Path) -> None:
     assert names == "['bytes'] ['mpi.bcast->mpich']", names
     assert places == str([(float(size),) for size in sizes]) or places == str([(size,) for size in sizes])
     assert values == f"{[100 * size for size in sizes]} {{3}}"
+
+
+_THICKET = """
+import sys
+import thicket
+found = thicket.Thicket.from_caliperreader(sys.argv[1:], disable_tqdm=True)
+times = found.dataframe.reset_index()
+times = times[times["name"].str.startswith("bytes:")]
+print(sorted(found.metadata["ranks"].tolist()), sorted(found.metadata["mpi"].unique()))
+print(sorted(times["name"].unique()), [round(ns * 1e9) for ns in sorted(times["time_seconds"])])
+thicket.stats.mean(found, ["time_seconds"])
+(means,) = (column for column in found.statsframe.dataframe if "time_seconds_mean" in column)
+print(sorted(round(ns * 1e9) for ns in found.statsframe.dataframe[means].dropna()))
+print(found.statsframe.tree(metric_column=means).count("bytes:"))
+"""
+
+
+def test_thicket_compares_profiles_of_two_numbers_of_ranks(tmp_path: Path) -> None:
+    """Regions of the same name are one; ranks tell profiles apart."""
+    files = []
+    for ranks in (2, 4):
+        rows = tuple(
+            made_row(bytes=size, point=size, ranks=ranks, median=100.0 * size * ranks) for size in (8, 16)
+        )
+        files.append(tmp_path / f"{ranks}.cali")
+        files[-1].write_bytes(FORMATS["caliper"](Export((ExportedFolder(Path("mine"), Made(rows)),))))
+    ended = subprocess.run(
+        [_consumer("python"), "-c", _THICKET, *files], capture_output=True, text=True, timeout=120
+    )
+    assert ended.stdout.splitlines()[-4:] == [
+        "[2, 4] ['mpich']",
+        "['bytes:16', 'bytes:8'] [1600, 3200, 3200, 6400]",
+        "[2400, 4800]",
+        "2",
+    ], ended.stderr

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from caliperreader import read_caliper_contents
 from line_protocol_parser import parse_line
 from markdown_it import MarkdownIt
 from prometheus_client import parser as exposition
@@ -20,6 +21,7 @@ from prometheus_client.openmetrics import parser as openmetrics
 from flat_rows import made_launch, made_row
 from steelyard.analyses.analysis import Made
 from steelyard.base.errors import InputError
+from steelyard.base.printable import visible
 from steelyard.export.exported import Export, ExportedFolder
 from steelyard.export.formats import FORMATS
 from steelyard.render.markdown import table_markdown
@@ -170,6 +172,31 @@ def test_google_benchmark_has_repetitions_and_their_aggregates() -> None:
     assert aggregates["stddev"]["real_time"] == pytest.approx(100)
     assert [one["error_message"] for one in found if one.get("error_occurred")] == ["hang"]
     assert len({one["name"] for one in found if one["run_type"] == "aggregate"}) == 6
+
+
+def test_caliper_has_a_region_for_each_row_and_facts_of_the_run(tmp_path: Path) -> None:
+    rows = (*_ROWS, _case(op="mpi.barrier", bytes=0, sized=False, point=4))
+    file = tmp_path / "monday.cali"
+    file.write_text(_text("caliper", rows))
+    regions, run = read_caliper_contents(str(file))
+    by_path = {tuple(region["path"]): region for region in regions}
+    assert len(by_path) == len(regions)
+    measured = by_path["mpi.bcast", "mpi:mpich", "bytes:8"]
+    assert float(measured["time_seconds"]) == pytest.approx(1e-6)
+    assert float(measured["bandwidth_bytes_per_second"]) == 5e8
+    hostile = f"mpi:{visible(_HOSTILE)}"
+    assert by_path.keys() >= {
+        ("mpi.bcast",),
+        ("mpi.bcast", "mpi:mpich"),
+        ("mpi.bcast", hostile),
+        ("mpi.bcast", hostile, "bytes:16"),
+        ("mpi.barrier", "mpi:mpich"),
+    }
+    assert "time_seconds" not in by_path["mpi.bcast", "mpi:mpich"]
+    failed = by_path["mpi.bcast", "mpi:mpich", "bytes:32"]
+    assert ("time_seconds" in failed, float(failed["ended"])) == (False, 0.0)
+    assert (run["folder"], run["ranks"], run["method"]) == ("monday", "4", "epoch")
+    assert "mpi" not in run
 
 
 _COMPARE = Path("/usr/share/benchmark/compare.py")  # of libbenchmark-tools

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import platform
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 import typer
+from spython.main.parse.parsers import DockerParser, SingularityParser
 
 from steelyard.cli.main import app
 from steelyard.cli.manual import shared_files
@@ -31,6 +34,43 @@ def test_commands_of_a_template_have_options_that_there_are(template: Path) -> N
         known = group.get_command(typer.Context(group), name)  # type: ignore[attr-defined]
         with known.make_context(name, rest) as context:
             assert context.params
+
+
+@pytest.mark.parametrize(
+    ("path", "schema"),
+    [
+        ("packaging/ci/github.yml", "github-workflows"),
+        ("packaging/ci/gitlab.yml", "gitlab-ci"),
+        (".github/ISSUE_TEMPLATE/config.yml", "github-issue-config"),
+        ("CITATION.cff", "citation-file-format"),
+    ],
+)
+def test_what_others_read_is_as_their_schemas_say(path: str, schema: str) -> None:
+    words = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", path]
+    done = subprocess.run(words, cwd=_ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_an_action_of_others_is_named_by_its_commit() -> None:
+    """A tag may be moved to other code."""
+    uses = re.findall(r"uses: (\S+)", "".join(template.read_text() for template in _TEMPLATES))
+    assert uses
+    assert [name for name in uses if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", name)] == []
+
+
+def test_both_recipes_of_containers_say_the_same() -> None:
+    """As spython reads them, which turns one into the other."""
+    containers = _ROOT / "packaging" / "containers"
+    apptainer = SingularityParser(str(containers / "steelyard.def")).recipe["spython-base"]
+    docker = DockerParser(str(containers / "Dockerfile")).recipe["spython-base"]
+    typed = [line.removeprefix("&& ").removesuffix(" \\") for line in docker.install]
+    typed = [line for line in typed if not re.match(r"#|[A-Z_]+=", line)]
+    assert apptainer.install[: len(typed)] == typed
+    assert all("/tests.sh" in line for line in apptainer.install[len(typed) :])
+    assert apptainer.fromHeader == docker.fromHeader == "debian:12-slim"
+    assert (apptainer.files, docker.files) == (["dist /wheels"], [["dist/*.whl", "/wheels/"]])
+    assert (apptainer.cmd, docker.entrypoint) == ('exec steelyard "$@"', ["steelyard"])
+    assert apptainer.environ[0] == docker.environ[0] == "PATH=/opt/steelyard/bin:$PATH"
 
 
 def test_the_manual_page_and_the_completions_are_those_of_the_program() -> None:
@@ -62,13 +102,34 @@ def _needed() -> dict[str, str]:
     return dict(re.findall(r"^([a-z0-9-]+)>=([0-9.]+)", "\n".join(needs), re.MULTILINE))
 
 
+def test_what_is_imported_is_what_is_asked_for() -> None:
+    """Each further package takes room on every node: scipy took half of an installation."""
+    with (_ROOT / "pyproject.toml").open("rb") as file:
+        extras = tomllib.load(file)["project"]["optional-dependencies"]
+    imported = {
+        name.partition(".")[0]
+        for path in (_ROOT / "src").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    }
+    others = imported - sys.stdlib_module_names - {"steelyard"}
+    of_extras = set(re.findall(r"^(\w+)>", "\n".join(extras["table"] + extras["plot"]), re.MULTILINE))
+    assert others == {*_needed()} | of_extras | {"markupsafe", "reframe"}  # of jinja2; it runs our check
+
+
 def test_spack_and_easybuild_know_what_the_package_needs() -> None:
     spack = (_ROOT / "packaging/spack/packages/steelyard/package.py.in").read_text()
     found = re.findall(r'depends_on\("py-([a-z0-9-]+)@([0-9.]+):[0-9.]*", type=', spack)
     assert dict(found) == _needed() | {"scikit-build-core": "0.11"}
     easybuild = (_ROOT / "packaging/easybuild/steelyard-foss-2025b.eb.in").read_text()
     own = set(re.findall(r"^    \('([a-z-]+)', '[0-9.]+', \{", easybuild, re.MULTILINE))
-    bundled = {"Python-bundle-PyPI": {"jinja2", "rich"}, "SciPy-bundle": {"numpy", "scipy"}}
+    bundled = {"Python-bundle-PyPI": {"jinja2", "rich"}, "SciPy-bundle": {"numpy"}}
     assert all(f"('{name}', " in easybuild for name in bundled)
     assert _needed().keys() <= own.union(*bundled.values())
 

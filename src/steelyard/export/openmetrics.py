@@ -30,7 +30,7 @@ def openmetrics_text(what: Export) -> bytes:
 
 
 def _name(gauge: Gauge) -> str:
-    return "_".join(part for part in ("steelyard", gauge.name, gauge.unit) if part)
+    return f"steelyard_{gauge.with_unit}"
 
 
 def _head(gauge: Gauge) -> Iterator[str]:

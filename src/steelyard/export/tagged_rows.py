@@ -32,6 +32,11 @@ class Gauge:
     unit: str
     help: str
 
+    @property
+    def with_unit(self) -> str:
+        """`time_seconds`."""
+        return f"{self.name}_{self.unit}" if self.unit else self.name
+
 
 GAUGES = {
     "time": Gauge("time", "seconds", "Time of one operation, the median over launches."),

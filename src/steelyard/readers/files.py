@@ -8,20 +8,19 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import msgspec
-
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular
-from steelyard.base.json_text import decode_json
-from steelyard.readers.printed import PrintedNumber, TextLine, fields_below, number_in, whole_in
-from steelyard.readers.suites import GOOGLE, TABLES, SuiteTable
+from steelyard.readers.documents import numbers_of_json
+from steelyard.readers.printed import PrintedNumber, SuiteTable, TextLine, fields_below, number_in, whole_in
+from steelyard.readers.programs import NETPIPE
+from steelyard.readers.suites import TABLES
 
 _MOST_BYTES = 64 * 2**20  # of a file; logs are shorter
 _MOST_LINES = 1_000_000
 _NETPIPE_COLUMNS = ("Gbit/s", "Gbit/s, least", "Gbit/s, most", "us")
 _ENDS = ("\n", "\r")
 _JSON = re.compile(r"^[ \t]*\{", re.MULTILINE)  # behind warnings, where both went into one file
-_KNOWN = "OSU, IMB, NetPIPE, NPB, IOR or Google Benchmark"
+_KNOWN = "OSU, IMB, NetPIPE, NPB, IOR, mdtest, STREAM, HPL, HPCG or Google Benchmark"
 
 
 def read_printed(path: Path) -> tuple[PrintedNumber, ...]:
@@ -52,7 +51,7 @@ def numbers_of_text(text: str) -> tuple[PrintedNumber, ...]:
     if sections:
         found = [one for begins, section in sections for one in TABLES[begins](section)]
     elif json is not None:
-        found = list(_google(text[json.start() :]))
+        found = list(numbers_of_json(text[json.start() :]))
     else:
         found = list(_netpipe(lines))
     if not found:
@@ -83,39 +82,10 @@ def _netpipe(lines: Sequence[TextLine]) -> Iterator[PrintedNumber]:
     for line, fields in fields_below(told, len(_NETPIPE_COLUMNS) + 1):
         for column, field in zip(_NETPIPE_COLUMNS, fields[1:], strict=True):
             yield PrintedNumber(
-                suite="NetPIPE",
+                suite=NETPIPE,
                 test="netpipe",
                 column=column,
                 bytes=whole_in(line, fields[0]),
                 value=number_in(line, field),
                 line=line.number,
             )
-
-
-class _Benchmark(msgspec.Struct):
-    name: str
-    real_time: float | None = None
-    time_unit: str = "ns"
-    run_type: str = "iteration"
-    error_occurred: bool = False
-
-
-class _Document(msgspec.Struct):
-    benchmarks: tuple[_Benchmark, ...]
-
-
-def _google(text: str) -> Iterator[PrintedNumber]:
-    """Read repetitions of Google Benchmark; their aggregates follow from them and are left out.
-
-    Raises InputError.
-    """
-    try:
-        document = decode_json(text.encode(), msgspec.json.Decoder(_Document))
-    except msgspec.DecodeError as error:
-        raise InputError(
-            f"it is no JSON of Google Benchmark ({error}); give the file that it wrote as JSON"
-        ) from None
-    for i, one in enumerate(document.benchmarks, 1):
-        if one.run_type == "iteration" and one.real_time is not None and not one.error_occurred:
-            column = f"real_time ({one.time_unit})"
-            yield PrintedNumber(suite=GOOGLE, test=one.name, column=column, value=one.real_time, line=i)

@@ -42,6 +42,15 @@ class TextLine:
     has_end: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class SuiteTable:
+    """A table: the match of the line that begins it, that line, and the lines up to the next table."""
+
+    match: re.Match[str]
+    first: TextLine
+    lines: Sequence[TextLine]
+
+
 def refused(line: TextLine, why: str) -> InputError:
     """Make the error of a line that cannot be read."""
     return InputError(f"line {line.number} {why}; mend the file, or cut that table out")
@@ -76,10 +85,34 @@ def fields_below(
             fields = line.text.split()
             if not columns <= len(fields) <= max(columns, most):
                 raise refused(line, f"has {counted(len(fields), 'field')} below {columns} columns")
-            if above and not line.has_end and _decimals(fields[-1]) < _decimals(above[-1]):
-                raise refused(line, f"ends amid a number, for {above[-1]} above has more decimals")
+            _check_end(line, fields, above)
             yield line, fields
             above = fields
+
+
+def named_rows(
+    lines: Sequence[TextLine], name: str, columns: int, most: int = 0
+) -> Iterator[tuple[TextLine, str, list[str]]]:
+    """List the names (a pattern with one group) and the fields of lines that begin with a name and a number.
+
+    Raises InputError for a line that was cut, as `fields_below` does.
+    """
+    pattern = re.compile(rf"\s*{name}\s+(?=[-+.\d])")
+    above: list[str] = []
+    for line in lines:
+        if match := pattern.match(line.text):
+            fields = line.text[match.end() :].split()
+            if len(fields) not in (columns, most):
+                raise refused(line, f"has {counted(len(fields), 'number')} below {columns} columns")
+            _check_end(line, fields, above)
+            yield line, match[1], fields
+            above = fields
+
+
+def _check_end(line: TextLine, fields: Sequence[str], above: Sequence[str]) -> None:
+    """Raise InputError for a last line that was cut amid its last number."""
+    if above and not line.has_end and _decimals(fields[-1]) < _decimals(above[-1]):
+        raise refused(line, f"ends amid a number, for {above[-1]} above has more decimals")
 
 
 def rows_below(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 
 from steelyard.base.plural import counted
-from steelyard.readers.printed import PrintedNumber, TextLine, number_in, refused, rows_below, whole_in
+from steelyard.readers import programs
+from steelyard.readers.printed import PrintedNumber, SuiteTable, number_in, refused, rows_below, whole_in
 
 OSU, IMB, NPB, IOR = "OSU Micro-Benchmarks", "Intel MPI Benchmarks", "NAS Parallel Benchmarks", "IOR"
 GOOGLE = "Google Benchmark"
@@ -18,15 +18,6 @@ _OSU_HEADING = re.compile(r"# ?(?:Size|[\w.]+(?: [\w.]+)* ?\()")
 _WRONG = "Fail"  # OSU's word, of the option -c
 _COUNTS = ("Iterations", "#repetitions")  # columns that say how a number was made
 _NPB_NUMBERS = ("Time in seconds", "Mop/s total")
-
-
-@dataclass(frozen=True, slots=True)
-class SuiteTable:
-    """A table: the match of the line that begins it, that line, and the lines up to the next table."""
-
-    match: re.Match[str]
-    first: TextLine
-    lines: Sequence[TextLine]
 
 
 def _osu(section: SuiteTable) -> Iterator[PrintedNumber]:
@@ -109,6 +100,25 @@ def _npb(section: SuiteTable) -> Iterator[PrintedNumber]:
         )
 
 
+def _ior_csv(section: SuiteTable) -> Iterator[PrintedNumber]:
+    """`access,bw(MiB/s),IOPS,...,numTasks,iter`, then `write,2934.5000,...,2,0`."""
+    columns = section.first.text.split(",")
+    for line in section.lines:
+        access, *fields = line.text.split(",")
+        if access not in ("write", "read"):
+            continue
+        if len(fields) + 1 != len(columns):
+            raise refused(line, f"has {counted(len(fields) + 1, 'field')} below {len(columns)} columns")
+        yield PrintedNumber(
+            suite=IOR,
+            test=access,
+            column=columns[1],
+            ranks=whole_in(line, fields[-2]),
+            value=number_in(line, fields[0]),
+            line=line.number,
+        )
+
+
 def _ior(section: SuiteTable) -> Iterator[PrintedNumber]:
     """`access bw(MiB/s) ...`, then a line for each repetition that begins with `write` or `read`."""
     columns = section.first.text.split()
@@ -149,5 +159,11 @@ TABLES: Mapping[re.Pattern[str], Callable[[SuiteTable], Iterator[PrintedNumber]]
     re.compile(r"# Benchmarking (\S+)"): _imb,
     re.compile(r"\s*([A-Z]{2}) Benchmark Completed"): _npb,
     re.compile(r"access\s+bw\(MiB/s\)"): _ior,
+    re.compile(r"access,bw\(MiB/s\),.*,numTasks,iter$"): _ior_csv,
     re.compile(r"Benchmark\s+Time\s+CPU\s+Iterations"): _google_console,
+    re.compile(r"Function\s+(?:Best )?Rate \(?MB/s\)?\s+Avg time\s+Min time\s+Max time"): programs.stream,
+    re.compile(r"T/V\s+N\s+NB\s+P\s+Q\s+Time\s+Gflops"): programs.hpl,
+    re.compile(r"HPCG-Benchmark\s*$"): programs.hpcg,
+    re.compile(r"mdtest-\S+ was launched with (\d+) total task"): programs.mdtest,
+    re.compile(r"\s*\d+:\s+\d+\s+(?:bytes|B)\s+\d+ times -->"): programs.netpipe_line,
 }

@@ -27,7 +27,7 @@ from steelyard.base.units import format_bytes
 from steelyard.engines.cache import kept_folder
 
 BUG_FILES = ("steelyard-bug-", ".txt")  # the ends of their names
-_PACKAGES = ("typer", "msgspec", "numpy", "scipy", "rich", "jinja2", "polars", "matplotlib")
+_PACKAGES = ("typer", "msgspec", "numpy", "rich", "jinja2", "polars", "matplotlib")
 _MOST_RECORDS = 20  # the last ones; a test case has about five
 _LONGEST_RECORD = 400  # letters of a line; samples are longer, and say nothing of a bug
 _MOST_TAIL = 1 << 20  # bytes at the end of a file of records, in which its last lines are

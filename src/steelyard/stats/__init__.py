@@ -1,4 +1,4 @@
-"""Statistics of samples, by numpy, and scipy for distributions. It does not know records."""
+"""Statistics of samples, by numpy. It does not know records."""
 
 from steelyard.stats.differences import difference_interval
 from steelyard.stats.distribution import binned, cumulated, exceeded

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.distributions import beta_cdf
+from steelyard.stats.distributions import beta_cdf, normal_quantile
 from steelyard.stats.fast_stats import row_middles
 from steelyard.stats.interval import Estimate
 
@@ -18,6 +18,7 @@ LEAST_SIZES = 3  # of a piece: two make any line exact
 MOST_PIECES = 3  # eager, rendezvous, and one more for the caches
 BREAK_P = 0.01  # that noise alone makes a change of protocol
 LEAST_ERROR = 0.01  # relative: a smaller error of a line is no change of protocol
+_APART = 1e-13  # relative: nearer sums are equal, and columns of one direction are not divided by 0
 
 
 def relative_fit(shapes: FloatArray, times: Sequence[float]) -> FloatArray:
@@ -41,11 +42,55 @@ def slope_interval(x: FloatArray, y: FloatArray, level: float = 0.95) -> Estimat
     """
     if x.size < 2 or np.ptp(x) == 0:
         return None
-    from scipy.stats import theilslopes  # here: it takes long to import
+    along, up = np.subtract.outer(x, x), np.subtract.outer(y, y)
+    slopes = np.sort(up[along > 0] / along[along > 0])
+    orders = _orders(x.size) - sum(_orders(count) for values in (x, y) for count in _repeats(values))
+    inside = -normal_quantile((1 - level) / 2) * math.sqrt(orders / 18)
+    low = max(round((slopes.size - inside) / 2) - 1, 0)
+    high = min(round((slopes.size + inside) / 2), slopes.size - 1)
+    ends = float(slopes[low]), float(slopes[high])
+    return Estimate(float(np.median(slopes)), *ends, level, n=x.size, kind="ranks")
 
-    found = theilslopes(y, x, alpha=level)
-    low, high = float(found.low_slope), float(found.high_slope)
-    return Estimate(float(found.slope), low, high, level, n=x.size, kind="ranks")
+
+def _repeats(values: FloatArray) -> list[int]:
+    """List how often each value comes that comes more than once."""
+    counts = np.unique(values, return_counts=True)[1]
+    return [count for count in counts.tolist() if count > 1]
+
+
+def _orders(count: int) -> int:
+    """Compute 18 times the variance of Kendall's sum over so many things."""
+    return count * (count - 1) * (2 * count + 5)
+
+
+def nonnegative_fits(designs: FloatArray, values: FloatArray) -> FloatArray:
+    """Fit `values` (..., n) as sums of the columns of `designs` (..., n, k), in least squares, by factors
+    (..., k) that are not below 0; each of a stack by itself.
+
+    The solution is the plain fit of those columns that have a factor above 0 (Lawson and Hanson, Solving
+    least squares problems, 1974, chapter 23). So all sets of columns are tried, and of those whose fit has no
+    factor below 0 the nearest is it: 2^k fits, for few columns. Among sets that are
+    equally near it is the one of fewer columns.
+    """
+    lengths = np.linalg.norm(designs, axis=-2)
+    scales = np.where(lengths > 0, lengths, 1.0)
+    scaled = np.swapaxes(designs / scales[..., None, :], -1, -2)  # (..., k, n)
+    products = scaled @ np.swapaxes(scaled, -1, -2)
+    moments = (scaled @ values[..., None])[..., 0]
+    factors, explained = np.zeros_like(moments), np.zeros(moments.shape[:-1])
+    terms = range(moments.shape[-1])
+    for chosen in (list(columns) for size in terms for columns in itertools.combinations(terms, size + 1)):
+        apart = _APART * np.eye(len(chosen))
+        solved = np.linalg.solve(products[..., chosen, :][..., chosen] + apart, moments[..., chosen, None])[
+            ..., 0
+        ]
+        gain = np.sum(solved * moments[..., chosen], axis=-1)
+        is_nearer = (solved >= 0).all(axis=-1) & (gain > explained * (1 + _APART) + _APART)
+        with_others = np.zeros_like(moments)
+        with_others[..., chosen] = solved
+        factors = np.where(is_nearer[..., None], with_others, factors)
+        explained = np.where(is_nearer, gain, explained)
+    return np.asarray(factors / scales)
 
 
 @dataclass(frozen=True, slots=True)

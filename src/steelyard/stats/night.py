@@ -16,16 +16,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import digamma, gammaln, polygamma, stdtr, stdtrit
 
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.change_points import LEAST_SCATTER, scale_of
+from steelyard.stats.distributions import student_quantile, student_tail
+from steelyard.stats.gamma import digamma, trigamma
 
 LEAST_NIGHTS = 3  # before tonight; fewer do not show how nights differ
 _DRAWN = 4000  # drawn series of normal numbers that give the properties of a scale
 _FEW = 60  # nights up to which they are drawn; beyond, Qn has its factor and efficiency for many numbers
 _QN_FACTOR, _QN_EFFICIENCY = 2.2219, 0.82
+_CLOSE = 1e-12  # relative, of a search for degrees of freedom
 _TAILS = np.geomspace(1 / 60, 1.0, 41)  # fractions of the degrees of freedom to try
 _LEAST_RANKED = 8  # nights for Qn, whose rank among the differences of fewer is that of nearly the smallest
 _LEAST_SERIES = 3  # of which a prior can be made: two do not show how much scales differ
@@ -124,7 +125,7 @@ def nights_needed(
     """
     for nights in range(LEAST_NIGHTS, most + 1):
         scale = _scale_of_many((nights,))
-        quantile = float(-stdtrit(scale.freedom + lent, share / 2))
+        quantile = -student_quantile(scale.freedom + lent, share / 2)
         if quantile * scatter * math.sqrt(1 + scale.middle) <= margin:
             return nights
     return None
@@ -153,22 +154,19 @@ def _prior(columns: Sequence[Sequence[FloatArray]]) -> _Prior:
     whole = float(np.var(logs, ddof=1))
     beyond = whole * (1 + math.sqrt(2 / (len(logs) - 1))) - float(np.mean(chance))
     most = _LENT * len(columns)
-    freedom = most if beyond <= _trigamma(most / 2) else _freedom_for(beyond, most)
+    freedom = most if beyond <= trigamma(most / 2) else _freedom_for(beyond, most)
     # the mean of the logarithm of a scaled inverse chi-square
-    middle = float(np.mean(logs)) + float(digamma(freedom / 2)) - math.log(freedom / 2)
+    middle = float(np.mean(logs)) + digamma(freedom / 2) - math.log(freedom / 2)
     return _Prior(math.exp(middle), freedom)
-
-
-def _trigamma(x: float) -> float:
-    return float(polygamma(1, x))
 
 
 def _freedom_for(value: float, most: float) -> float:
     """Find the degrees of freedom up to `most` for which trigamma(half of them) is the value."""
     least = 1e-3
-    if value >= _trigamma(least / 2):
-        return least
-    return float(brentq(lambda freedom: _trigamma(freedom / 2) - value, least, most))
+    while most - least > _CLOSE * most:
+        middle = math.sqrt(least * most)
+        least, most = (middle, most) if trigamma(middle / 2) > value else (least, middle)
+    return least
 
 
 def _spread(left: FloatArray) -> FloatArray:
@@ -194,10 +192,11 @@ def _tail(columns: Sequence[tuple[FloatArray, NDArray[np.int64], float]]) -> flo
     if not sum(z.size for z, _, _ in columns):
         return 1.0
     deviations = np.concatenate([z for z, _, _ in columns])
-    freedoms = np.concatenate([np.full(z.size, freedom) for z, _, freedom in columns])
+    freedoms = np.array([freedom for _, _, freedom in columns])
+    series = np.repeat(np.arange(len(columns)), [z.size for z, _, _ in columns])
     nights = np.concatenate([own for _, own, _ in columns])
     chances = np.array(
-        [np.bincount(nights, _log_density(deviations, _with_tail(freedoms, tail))) for tail in _TAILS]
+        [np.bincount(nights, _log_density(deviations, series, _with_tail(freedoms, tail))) for tail in _TAILS]
     )  # (tails, nights)
     whole = chances.sum(axis=1)
     best = int(np.argmax(whole))
@@ -212,11 +211,14 @@ def _with_tail(freedoms: FloatArray, tail: float) -> FloatArray:
     return np.maximum(np.minimum(freedoms, _HEAVIEST), tail * freedoms)
 
 
-def _log_density(values: FloatArray, freedoms: FloatArray) -> FloatArray:
-    """Compute the logarithms of the density of Student's t."""
+def _log_density(values: FloatArray, series: NDArray[np.intp], freedoms: FloatArray) -> FloatArray:
+    """Compute the logarithms of the density of Student's t; `series` is whose freedom each value has."""
     half = (freedoms + 1) / 2
-    constants = gammaln(half) - gammaln(freedoms / 2) - np.log(np.pi * freedoms) / 2
-    return np.asarray(constants - half * np.log1p(values**2 / freedoms))
+    constants = [
+        math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - math.log(math.pi * freedom) / 2
+        for freedom in freedoms.tolist()
+    ]
+    return np.asarray(np.array(constants)[series] - half[series] * np.log1p(values**2 / freedoms[series]))
 
 
 def _against_others(
@@ -264,8 +266,8 @@ def _screen(
     error = scatter * math.sqrt(1 + scale.middle)
     freedom = float(_with_tail(np.array(scale.freedom + prior.freedom), tail))
     estimate = tonight - float(np.median(past[-1]))
-    half = float(-stdtrit(freedom, share / 2)) * error
-    alone = 2 * float(stdtr(freedom, -abs(estimate) / error))
+    half = -student_quantile(freedom, share / 2) * error
+    alone = 2 * student_tail(freedom, abs(estimate) / error)
     return estimate, estimate - half, estimate + half, alone, scatter, float(np.abs(left).max())
 
 
@@ -292,5 +294,5 @@ def _scale_of(sizes: tuple[int, ...]) -> _Scale:
 def _scale_of_many(sizes: tuple[int, ...]) -> _Scale:
     """Do the same for many nights: the median has the variance pi / 2 n."""
     freedom = max(1.0, _QN_EFFICIENCY * (sum(sizes) - len(sizes)))
-    log_mean = float(digamma(freedom / 2)) - math.log(freedom / 2)
-    return _Scale(_QN_FACTOR, freedom, math.pi / 2 / sizes[-1], log_mean, _trigamma(freedom / 2))
+    log_mean = digamma(freedom / 2) - math.log(freedom / 2)
+    return _Scale(_QN_FACTOR, freedom, math.pi / 2 / sizes[-1], log_mean, trigamma(freedom / 2))

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.lines import nonnegative_fits
 
 Children = tuple[tuple[int, ...], ...]  # of each rank, in the order in which it serves them
 
@@ -250,8 +251,6 @@ def _is_hop(family: str, hop: float, message: Message | None, ranks: int) -> boo
 
 def _nearest(columns: FloatArray, seen: FloatArray) -> tuple[FloatArray, float]:
     """Fit factors that are not below 0; return them, and the root mean square error over the mean."""
-    from scipy.optimize import nnls  # here: it takes long to import
-
     mean = float(seen.mean())
-    factors, norm = nnls(columns, seen / mean)
-    return np.asarray(factors * mean), float(norm) / math.sqrt(seen.size)
+    factors = nonnegative_fits(columns, seen / mean)
+    return factors * mean, float(np.linalg.norm(columns @ factors - seen / mean)) / math.sqrt(seen.size)

@@ -18,6 +18,7 @@ import numpy as np
 
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.interval import Interval, t_quantile
+from steelyard.stats.lines import nonnegative_fits
 
 _POWERS = tuple(map(Fraction, ("0", "1/4", "1/3", "1/2", "2/3", "3/4", "1", "5/4", "4/3", "3/2", "2")))
 _LOGS = (0, 1, 2)
@@ -94,7 +95,7 @@ def fit_normal_form(counts: Sequence[int], times: Sequence[float]) -> NormalForm
     best: NormalForm | None = None
     all_found: list[NormalForm] = []
     for sets in _sets(p.size):
-        found = [_fitted(p, y, shapes) for shapes in sets]
+        found = _fitted(p, y, sets)
         all_found += found
         nearest = min(found, key=lambda one: one.error)
         if best is None or max(nearest.error, _LEAST_ERROR) < max(best.error, _LEAST_ERROR) / 2:
@@ -103,7 +104,7 @@ def fit_normal_form(counts: Sequence[int], times: Sequence[float]) -> NormalForm
             break  # nothing halves the error
     assert best is not None
     if p.size >= LEAST_FOR_CLASSIC and all(one.shapes != _CLASSIC for one in all_found):
-        all_found.append(_fitted(p, y, _CLASSIC))
+        all_found += _fitted(p, y, [_CLASSIC])
     most, terms = 2 * max(best.error, _LEAST_ERROR), len(best.shapes)
     rivals = tuple(
         one
@@ -123,25 +124,19 @@ def _sets(counts: int) -> Iterable[Sequence[tuple[Shape, ...]]]:
         yield [_CLASSIC]
 
 
-def _fitted(p: FloatArray, y: FloatArray, shapes: tuple[Shape, ...]) -> NormalForm:
-    design = np.stack([np.ones(p.size), *(shape.at(p) for shape in shapes)], axis=1)
-    constant, *factors = _factors(design, y).tolist()
-    missed = []
-    for i in range(p.size):
-        kept = np.arange(p.size) != i
-        missed.append(float(design[i] @ _factors(design[kept], y[kept])) / y[i] - 1.0)
-    error = math.sqrt(float(np.mean(np.square(missed))))
-    return NormalForm(tuple(map(int, p)), constant, tuple(factors), shapes, error)
-
-
-def _factors(design: FloatArray, y: FloatArray) -> FloatArray:
-    """Fit in relative least squares, no factor below 0."""
-    from scipy.optimize import nnls  # here: it takes long to import
-
-    scaled = design / y[:, None]
-    weights = np.linalg.norm(scaled, axis=0)
-    found, _ = nnls(scaled / weights, np.ones(y.size))
-    return np.asarray(found / weights)
+def _fitted(p: FloatArray, y: FloatArray, sets: Sequence[tuple[Shape, ...]]) -> list[NormalForm]:
+    """Fit models of equally many shapes at once, in relative least squares, no factor below 0."""
+    designs = [np.stack([np.ones(p.size), *(shape.at(p) for shape in shapes)], axis=1) for shapes in sets]
+    relative = np.stack(designs) / y[:, None]  # (models, counts, terms)
+    kept = np.concatenate((1.0 - np.eye(p.size), np.ones((1, p.size))))  # each count left out once, then none
+    factors = nonnegative_fits(relative[:, None] * kept[..., None], kept)  # (models, counts + 1, terms)
+    missed = np.sum(relative * factors[:, :-1], axis=2) - 1.0
+    errors = np.sqrt(np.mean(np.square(missed), axis=1))
+    counts = tuple(map(int, p))
+    fits = zip(sets, factors[:, -1].tolist(), errors.tolist(), strict=True)
+    return [
+        NormalForm(counts, constant, tuple(rest), shapes, error) for shapes, (constant, *rest), error in fits
+    ]
 
 
 def predict(model: NormalForm, count: float) -> Interval:

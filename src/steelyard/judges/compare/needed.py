@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.distributions import chi_square_quantile, normal_cdf, student_quantile
 from steelyard.stats.looks import SURE, share_of, that_count
 from steelyard.stats.moderated import degrees_of
 from steelyard.stats.paired_permutation import least_pairs
@@ -88,10 +89,10 @@ def _decided(
     known: Prospect, counts: NDArray[np.int64], shares: FloatArray, margin: float, *, kept: bool
 ) -> FloatArray:
     """Compute with which probability each number of launches decides, shape as `counts`."""
-    from scipy.special import chdtri, ndtr  # here: it takes long to import
-
     now, n = known.pairs, counts[:, None]
-    spread = np.sqrt(known.degrees / chdtri(known.degrees, _CHANCES))  # true scatter over the one seen
+    spread = np.sqrt(  # true scatter over the one that was measured
+        known.degrees / np.array([chi_square_quantile(known.degrees, chance) for chance in _CHANCES.tolist()])
+    )
     later = np.sqrt((now + (n - now) * spread**2) / n) if kept else np.broadcast_to(spread, (n.size, 15))
     wider = _bounds(known, counts, shares) / _bounds(known, np.array([now]), _now(known))
     is_equal = abs(known.told.estimate) <= MAY_BE_EQUAL * known.told.error
@@ -108,10 +109,10 @@ def _decided(
     if known.same:
         centre, sd, half = side(known.same)
         room = np.maximum(margin - half, 0.0)
-        same = ndtr((room - centre) / sd) - ndtr((-room - centre) / sd)
+        same = normal_cdf((room - centre) / sd) - normal_cdf((-room - centre) / sd)
     centre, sd, half = side(known.told)
     beyond = np.maximum(half, room)
-    told = ndtr((centre - beyond) / sd) + ndtr((-beyond - centre) / sd)
+    told = normal_cdf((centre - beyond) / sd) + normal_cdf((-beyond - centre) / sd)
     decided = (same + np.where(can_tell[:, None], told, 0.0)).mean(axis=2)
     return np.asarray(decided.min(axis=0))
 
@@ -122,7 +123,7 @@ def _now(known: Prospect) -> FloatArray:
 
 def _bounds(known: Prospect, counts: NDArray[np.int64], shares: FloatArray) -> FloatArray:
     """Compute Student's t, corrected for the family, at each number of launches."""
-    from scipy.special import stdtrit
-
     degrees = np.maximum(counts + (known.degrees - known.pairs), 1)
-    return np.asarray(-stdtrit(degrees, known.false_alarm * shares / 2 / max(known.family, 1)))
+    tails = known.false_alarm * shares / 2 / max(known.family, 1)
+    pairs = zip(degrees.tolist(), tails.tolist(), strict=True)
+    return np.array([-student_quantile(degree, tail) for degree, tail in pairs])

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from steelyard.stats.distributions import chi_square_quantile, normal_cdf, student_quantile
 from steelyard.stats.looks import FIRST_SHARE, MOST_NAMED
 from steelyard.stats.moderated import degrees_of
 from steelyard.stats.paired_permutation import least_pairs
@@ -25,16 +26,16 @@ def launches_to_find(
     Student's t of the pairs, corrected for the family, as `compare` uses it; its power is the mean over what
     the true scatter may be (chi-squared). Permutations need a least number of pairs besides.
     """
-    from scipy.special import chdtri, ndtr, stdtrit  # here: it takes long to import
-
     counts = np.unique(np.ceil(2 * 1.02 ** np.arange(440)).astype(np.int64))
     counts = counts[(counts >= least_pairs(FIRST_SHARE * false_alarm)) & (counts <= MOST_NAMED)]
-    true = math.sqrt(2) * max(scatter, 1e-9) * np.sqrt(max(degrees, 1) / chdtri(max(degrees, 1), _CHANCES))
+    known = max(degrees, 1)
+    spread = np.array([chi_square_quantile(known, chance) for chance in _CHANCES.tolist()])
+    true = math.sqrt(2) * max(scatter, 1e-9) * np.sqrt(known / spread)
     freedom = degrees_of(counts, family)
-    bound = -stdtrit(freedom, FIRST_SHARE * false_alarm / 2 / family)
+    tail = FIRST_SHARE * false_alarm / 2 / family
+    bound = np.array([-student_quantile(degree, tail) for degree in freedom.tolist()])
     away = np.log1p(difference) * np.sqrt(counts)[:, None] / true
-    power = ndtr((away - bound[:, None]) / np.sqrt(1 + bound[:, None] ** 2 / (2 * freedom[:, None]))).mean(
-        axis=1
-    )
+    beyond = (away - bound[:, None]) / np.sqrt(1 + bound[:, None] ** 2 / (2 * freedom[:, None]))
+    power = normal_cdf(beyond).mean(axis=1)
     enough = np.flatnonzero(power >= FOUND)
     return int(counts[enough[0]]) if enough.size else None

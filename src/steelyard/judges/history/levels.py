@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import hypergeom
 
 from steelyard.judges.history.store import Pool
 from steelyard.records.kinds import INSTRUMENT, SHARED_MEMORY
 from steelyard.results.row import Row
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.distributions import hypergeometric_tail
 from steelyard.stats.paired_permutation import GAPS, LEAST_IN_MODE, mode_parts
 
 LEAST_CONTROLS = 3  # for a median of controls: one or two would add their own noise to all others
@@ -124,7 +124,7 @@ def _odd(launches: FloatArray, middles: FloatArray) -> str:
         return ""
     for mode in np.unique(tonight).tolist():
         own, earlier = int((tonight == mode).sum()), int((before == mode).sum())
-        chance = hypergeom.sf(own - 1, before.size + tonight.size, earlier + own, tonight.size)
+        chance = hypergeometric_tail(own, tonight.size, earlier + own, before.size + tonight.size)
         if chance * middles.size <= _RARE:
             many = "all" if own == tonight.size else f"{own} of {tonight.size}"
             return f"{many} launches are in a mode that {100 * earlier / before.size:.0f} % were in before"

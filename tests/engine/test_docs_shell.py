@@ -30,7 +30,8 @@ _ELSEWHERE: Mapping[str, str] = {
     r"\(\$\(\.venv/bin/steelyard mpi build ": "tests/unit/test_docs_generated.py",
     r" +\.venv/bin/python docs/generate\.py": "tests/unit/test_docs_generated.py",
     r"cc -O2 -fPIC -shared ": "tests/helpers/own_libraries.py",
-    r"python3 -m venv ~/steelyard|~/steelyard/bin/pip install": "tests/engine/test_without_network.py",
+    r"python3 -m venv (--without-pip )?~/steelyard": "tests/engine/test_without_network.py",
+    r"~/steelyard/bin/pip install|python3 -m pip --python ": "tests/engine/test_without_network.py",
     r"python3 -m pip wheel ": "Makefile",
     r"ramble (repo add|info) ": "tests/unit/test_export_read.py",
 }

@@ -1,9 +1,9 @@
 """Results folders that were read before, so that nobody waits for the same statistics twice.
 
 The cache has what was made of each folder last, with a digest of it and of the state of all files then: their
-sizes and times, and those of this program. Another state is read anew. Of files that had changed only just
-before they were read, as at the end of a run, it has the contents, too: a further change within a tick of the
-file system's clock would show in no time.
+sizes and times, and those of this program. Another state is read anew. The digest has the
+contents, too, of files that had changed only just before they were read, as at the end of a run: a further
+change within a tick of the file system's clock would show in no time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-#include "ops/mpi/many/traffic.h"
+#include "ops/mpi/many/traffic_state.h"
 
 #include "base/err.h"
 #include "base/num.h"
@@ -13,15 +13,7 @@
  * point-to-point ops. */
 enum { TAG_THERE = 1, TAG_BACK };
 
-/* The properties of each kind of traffic. */
-static const struct {
-    bool windowed; /* a window of messages instead of one */
-    bool at_once;  /* messages back do not wait for those that arrive */
-    bool answered; /* the message back is empty */
-    bool one_way;  /* there is no message back */
-    bool served;   /* callers are answered one by one */
-    bool waits;    /* messages are received one after the other, when all have been sent */
-} kinds[TRAFFIC_KINDS] = {
+const struct traffic_row traffic_rows[TRAFFIC_KINDS] = {
     [TRAFFIC_PINGPONG] = {0},
     [TRAFFIC_SEND] = {.answered = true},
     [TRAFFIC_EXCHANGE] = {.at_once = true},
@@ -35,197 +27,10 @@ static const struct {
 const char *const traffic_kinds[TRAFFIC_KINDS + 1] = {"pingpong", "send",   "exchange", "window", "biwindow",
                                                       "sendrecv", "served", "isend",    NULL};
 
-struct message {
-    void *data;
-    int count, peer, tag;
-};
-
-/* Messages in flight at once, all complete before the next phase. */
-struct traffic_phase {
-    struct message *recv, *send;
-    int recvs, sends;
-};
-
-/* The buffers of one direction: `buffers` for each peer, one after the other. */
-struct slab {
-    char *data;
-    int *peers, *tags; /* the peer and the tag of each group of buffers */
-    int groups;
-};
-
-struct traffic {
-    MPI_Comm comm;
-    int rank, buffers, window;
-    size_t bytes, stride; /* of a buffer, rounded up to whole cache lines */
-    struct slab out, in;
-    struct traffic_phase phases[2]; /* traffic that goes both ways at once has only one */
-    MPI_Request *requests;
-    int *ended, *left; /* of served calls: receives that have ended; messages that each caller still owes */
-    struct message single[2]; /* for a rank with one call: the message there and the one back */
-    int (*run)(struct traffic *t, int64_t reps);
-    int generation; /* number of the check, which the data depend on */
-    bool came;      /* a message has arrived since the receive buffers were poisoned */
-};
-
 double traffic_moved(enum traffic_kind kind, size_t bytes, int window)
 {
-    double one_way = (double)bytes * (kinds[kind].windowed ? window : 1);
-    return kinds[kind].answered || kinds[kind].one_way ? one_way : 2 * one_way;
-}
-
-static int run_nothing(struct traffic *t, int64_t reps)
-{
-    (void)t, (void)reps;
-    return 0;
-}
-
-static int run_caller(struct traffic *t, int64_t reps)
-{
-    const struct message there = t->single[0], back = t->single[1];
-    int rc = MPI_SUCCESS;
-    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
-        rc = MPI_Send(there.data, there.count, MPI_BYTE, there.peer, there.tag, t->comm);
-        if (rc == MPI_SUCCESS)
-            rc = MPI_Recv(back.data, back.count, MPI_BYTE, back.peer, back.tag, t->comm, MPI_STATUS_IGNORE);
-    }
-    return team_mpi_err(rc, "MPI_Send or MPI_Recv");
-}
-
-static int run_callee(struct traffic *t, int64_t reps)
-{
-    const struct message there = t->single[0], back = t->single[1];
-    int rc = MPI_SUCCESS;
-    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
-        rc = MPI_Recv(there.data, there.count, MPI_BYTE, there.peer, there.tag, t->comm, MPI_STATUS_IGNORE);
-        if (rc == MPI_SUCCESS)
-            rc = MPI_Send(back.data, back.count, MPI_BYTE, back.peer, back.tag, t->comm);
-    }
-    return team_mpi_err(rc, "MPI_Recv or MPI_Send");
-}
-
-static int run_phase(const struct traffic *t, const struct traffic_phase *p)
-{
-    MPI_Request *request = t->requests;
-    int rc = MPI_SUCCESS;
-    for (const struct message *m = p->recv; m < p->recv + p->recvs && rc == MPI_SUCCESS; ++m)
-        rc = MPI_Irecv(m->data, m->count, MPI_BYTE, m->peer, m->tag, t->comm, request++);
-    for (const struct message *m = p->send; m < p->send + p->sends && rc == MPI_SUCCESS; ++m)
-        rc = MPI_Isend(m->data, m->count, MPI_BYTE, m->peer, m->tag, t->comm, request++);
-    return rc != MPI_SUCCESS ? rc
-                             : MPI_Waitall((int)(request - t->requests), t->requests, statuses_ignored());
-}
-
-static int run_at_once(struct traffic *t, int64_t reps)
-{
-    int rc = MPI_SUCCESS;
-    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i)
-        rc = run_phase(t, &t->phases[0]);
-    return team_mpi_err(rc, "MPI_Irecv, MPI_Isend or MPI_Waitall");
-}
-
-/* The last that calls this rank is received first: in a ring, the one from before, which was sent first. */
-static int run_isend(struct traffic *t, int64_t reps)
-{
-    const struct traffic_phase *p = &t->phases[0];
-    int rc = MPI_SUCCESS;
-    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
-        MPI_Request *request = t->requests;
-        for (const struct message *m = p->send; m < p->send + p->sends && rc == MPI_SUCCESS; ++m)
-            rc = MPI_Isend(m->data, m->count, MPI_BYTE, m->peer, m->tag, t->comm, request++);
-        for (const struct message *m = p->recv + p->recvs; m-- > p->recv && rc == MPI_SUCCESS;)
-            rc = MPI_Recv(m->data, m->count, MPI_BYTE, m->peer, m->tag, t->comm, MPI_STATUS_IGNORE);
-        if (rc == MPI_SUCCESS)
-            rc = MPI_Waitall(p->sends, t->requests, statuses_ignored());
-    }
-    return team_mpi_err(rc, "MPI_Isend, MPI_Recv or MPI_Waitall");
-}
-
-/* One MPI_Sendrecv after the other; the i-th call of this rank with the i-th that calls it. */
-static int run_sendrecv(struct traffic *t, int64_t reps)
-{
-    const struct traffic_phase *p = &t->phases[0];
-    int rc = MPI_SUCCESS;
-    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i)
-        for (int m = 0; m < p->sends && rc == MPI_SUCCESS; ++m) {
-            const struct message *to = &p->send[m], *from = &p->recv[m];
-            rc = MPI_Sendrecv(to->data, to->count, MPI_BYTE, to->peer, to->tag, from->data, from->count,
-                              MPI_BYTE, from->peer, from->tag, t->comm, MPI_STATUS_IGNORE);
-        }
-    return team_mpi_err(rc, "MPI_Sendrecv");
-}
-
-static int run_in_turns(struct traffic *t, int64_t reps)
-{
-    int rc = MPI_SUCCESS;
-    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i) {
-        rc = run_phase(t, &t->phases[0]);
-        if (rc == MPI_SUCCESS)
-            rc = run_phase(t, &t->phases[1]);
-    }
-    return team_mpi_err(rc, "MPI_Irecv, MPI_Isend or MPI_Waitall");
-}
-
-/* Receives stand first, those of a caller together; answers of others and sends after them. */
-static int serve(struct traffic *t)
-{
-    const struct traffic_phase *there = &t->phases[0], *back = &t->phases[1];
-    MPI_Request *request = t->requests, *const sent = request + there->recvs;
-    int rc = MPI_SUCCESS, count = 0;
-    for (const struct message *m = there->recv; m < there->recv + there->recvs && rc == MPI_SUCCESS; ++m)
-        rc = MPI_Irecv(m->data, m->count, MPI_BYTE, m->peer, m->tag, t->comm, request++);
-    for (const struct message *m = back->recv; m < back->recv + back->recvs && rc == MPI_SUCCESS; ++m)
-        rc = MPI_Irecv(m->data, m->count, MPI_BYTE, m->peer, m->tag, t->comm, request++);
-    for (const struct message *m = there->send; m < there->send + there->sends && rc == MPI_SUCCESS; ++m)
-        rc = MPI_Isend(m->data, m->count, MPI_BYTE, m->peer, m->tag, t->comm, request++);
-    for (int k = 0; k < back->sends; ++k)
-        t->left[k] = t->window;
-    for (int all = 0; all < there->recvs && rc == MPI_SUCCESS; all += count) {
-        rc = MPI_Waitsome(there->recvs, t->requests, &count, t->ended, statuses_ignored());
-        for (int i = 0; i < count && rc == MPI_SUCCESS; ++i) {
-            const struct message *answer = &back->send[t->ended[i] / t->window];
-            if (--t->left[t->ended[i] / t->window] == 0)
-                rc = MPI_Isend(answer->data, 0, MPI_BYTE, answer->peer, answer->tag, t->comm, request++);
-        }
-    }
-    return rc != MPI_SUCCESS ? rc : MPI_Waitall((int)(request - sent), sent, statuses_ignored());
-}
-
-static int run_served(struct traffic *t, int64_t reps)
-{
-    int rc = MPI_SUCCESS;
-    for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i)
-        rc = serve(t);
-    return team_mpi_err(rc, "MPI_Irecv, MPI_Isend, MPI_Waitsome or MPI_Waitall");
-}
-
-int traffic_run(struct traffic *t, int64_t reps)
-{
-    t->came = true;
-    return t->run(t, reps);
-}
-
-bool traffic_by_turns(const struct traffic *t)
-{
-    const bool single = t->run == run_caller || t->run == run_callee;
-    return t->run == run_nothing || (single && t->single[0].count == t->single[1].count);
-}
-
-int traffic_partner(const struct traffic *t)
-{
-    return t->run == run_nothing ? -1 : t->single[0].peer;
-}
-
-int traffic_turn(struct traffic *t, int64_t message)
-{
-    if (t->run == run_nothing)
-        return 0;
-    const bool sends = (message % 2 == 0) == (t->rank < t->single[0].peer);
-    const struct message m = t->single[sends == (t->run == run_caller) ? 0 : 1];
-    t->came = t->came || !sends;
-    return sends
-               ? team_mpi_err(MPI_Send(m.data, m.count, MPI_BYTE, m.peer, m.tag, t->comm), "MPI_Send")
-               : team_mpi_err(MPI_Recv(m.data, m.count, MPI_BYTE, m.peer, m.tag, t->comm, MPI_STATUS_IGNORE),
-                              "MPI_Recv");
+    double one_way = (double)bytes * (traffic_rows[kind].windowed ? window : 1);
+    return traffic_rows[kind].answered || traffic_rows[kind].one_way ? one_way : 2 * one_way;
 }
 
 void traffic_close(struct traffic *t)
@@ -311,40 +116,17 @@ static void add_messages(struct traffic *t, struct traffic_phase *p, bool is_sen
 
 static void add_call(struct traffic *t, enum traffic_kind kind, int peer, bool i_call)
 {
-    const int window = kinds[kind].windowed ? t->window : 1;
-    struct traffic_phase *there = &t->phases[0], *back = &t->phases[kinds[kind].at_once ? 0 : 1];
+    const int window = traffic_rows[kind].windowed ? t->window : 1;
+    struct traffic_phase *there = &t->phases[0], *back = &t->phases[traffic_rows[kind].at_once ? 0 : 1];
     add_messages(t, there, i_call, peer, TAG_THERE, false, window);
-    if (kinds[kind].one_way)
+    if (traffic_rows[kind].one_way)
         return;
-    add_messages(t, back, !i_call, peer, TAG_BACK, kinds[kind].answered, window);
-}
-
-static void choose_run(struct traffic *t, const struct layout_peers *peers, enum traffic_kind kind)
-{
-    const struct traffic_phase *p = t->phases;
-    t->run = kinds[kind].at_once ? run_at_once : run_in_turns;
-    if (peers->to_count + peers->from_count == 0)
-        t->run = run_nothing;
-    else if (kinds[kind].one_way)
-        t->run = run_sendrecv;
-    else if (kinds[kind].served && peers->from_count > 0)
-        t->run = run_served;
-    else if (kinds[kind].waits)
-        t->run = run_isend;
-    else if (!kinds[kind].at_once && p[0].sends == 1 && p[0].recvs == 0) {
-        t->run = run_caller;
-        t->single[0] = p[0].send[0];
-        t->single[1] = p[1].recv[0];
-    } else if (!kinds[kind].at_once && p[0].sends == 0 && p[0].recvs == 1) {
-        t->run = run_callee;
-        t->single[0] = p[0].recv[0];
-        t->single[1] = p[1].send[0];
-    }
+    add_messages(t, back, !i_call, peer, TAG_BACK, traffic_rows[kind].answered, window);
 }
 
 int traffic_open(const struct traffic_ask *ask, const struct layout_peers *peers, struct traffic **traffic)
 {
-    if (kinds[ask->kind].one_way && peers->to_count != peers->from_count)
+    if (traffic_rows[ask->kind].one_way && peers->to_count != peers->from_count)
         return err_say(ERR_UNSUPPORTED,
                        "%s: kind=%s is for layouts in which each rank receives as many messages as it sends; "
                        "choose another kind, or a ring, a shift or all",
@@ -357,7 +139,7 @@ int traffic_open(const struct traffic_ask *ask, const struct layout_peers *peers
                           .rank = ask->rank,
                           .bytes = ask->bytes,
                           .stride = (ask->bytes + 63) / 64 * 64,
-                          .window = kinds[ask->kind].windowed ? ask->window : 1};
+                          .window = traffic_rows[ask->kind].windowed ? ask->window : 1};
     t->buffers = ask->buffers < t->window ? ask->buffers : t->window;
     int ends = peers->to_count + peers->from_count;
     int err = num_to_int(ask->bytes, &count);
@@ -371,7 +153,7 @@ int traffic_open(const struct traffic_ask *ask, const struct layout_peers *peers
         add_call(t, ask->kind, ask->first + peers->to[i], true);
     for (int i = 0; i < peers->from_count; ++i)
         add_call(t, ask->kind, ask->first + peers->from[i], false);
-    choose_run(t, peers, ask->kind);
+    traffic_choose(t, peers, ask->kind);
     *traffic = t;
     return 0;
 }

@@ -12,25 +12,24 @@ import pytest
 from steelyard.engines.build import solo_engine
 from steelyard.system.process import Child
 
-_PID = os.getpid()  # so that no other run of this test has the same names
-
 
 @pytest.mark.parametrize(
     ("name", "number", "stays"),
     [
-        (f"mpich_shm_{_PID}", signal.SIGTERM, False),
-        (f"mpich_shm_{_PID}", signal.SIGSEGV, False),
-        (f"mpich_shm_{_PID}", signal.SIGABRT, False),
-        (f"{_PID}:{os.getuid()}:7", signal.SIGTERM, False),
-        (f"steelyard-{_PID}-19e5", signal.SIGTERM, False),
-        (f"steelyard-{_PID}-19e5:{os.getuid()}:7", signal.SIGTERM, False),
-        (f"steelyard-{_PID}.jsonl", signal.SIGTERM, True),
-        (f"steelyard-{_PID}-night", signal.SIGTERM, True),
-        (f"{_PID}:30", signal.SIGTERM, True),
+        ("mpich_shm_{pid}", signal.SIGTERM, False),
+        ("mpich_shm_{pid}", signal.SIGSEGV, False),
+        ("mpich_shm_{pid}", signal.SIGABRT, False),
+        ("{pid}:{uid}:7", signal.SIGTERM, False),
+        ("steelyard-{pid}-19e5", signal.SIGTERM, False),
+        ("steelyard-{pid}-19e5:{uid}:7", signal.SIGTERM, False),
+        ("steelyard-{pid}.jsonl", signal.SIGTERM, True),
+        ("steelyard-{pid}-night", signal.SIGTERM, True),
+        ("{pid}:30", signal.SIGTERM, True),
     ],
 )
 def test_what_a_rank_has_open(name: str, number: signal.Signals, stays: bool) -> None:
-    out = Path("/dev/shm", name)
+    """The names have a pid, so that no other run of this test has the same."""
+    out = Path("/dev/shm", name.format(pid=os.getpid(), uid=os.getuid()))
     words = ["op=self.spin", "rule=fixed", "count=1e7", "most_seconds=300"]
     deadline = time.monotonic() + 60
     try:

@@ -19,6 +19,7 @@ from steelyard.results.combined import Combined, combine
 from steelyard.results.facets import Offered, Samples
 from steelyard.results.load import load
 from steelyard.results.row import Row
+from steelyard.stats.autocorrelation import Likeness
 
 _RATES = (1e4, 1e5, 1e6, 3e6)
 
@@ -105,7 +106,7 @@ def _came(tmp_path: Path) -> Combined:
 def test_the_rate_that_came_scatters_as_all_of_the_folder_does(tmp_path: Path) -> None:
     """Launches that are alike count for fewer, in each interval of the row."""
     one = _came(tmp_path)
-    plain, alike = (Offered.of(msgspec.structs.replace(one, alike=rho)) for rho in (0.0, 0.8))
+    plain, alike = (Offered.of(msgspec.structs.replace(one, alike=Likeness(rho))) for rho in (0.0, 0.8))
     assert plain is not None
     assert alike is not None
     assert alike.came_rate == plain.came_rate

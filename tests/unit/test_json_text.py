@@ -74,7 +74,11 @@ def test_a_campaign_that_nobody_would_read_is_not_written(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("text", [b'{"system":"\xff"}', _nested(900), _nested(100_000), b"\0", b"[]"])
+@pytest.mark.parametrize(
+    "text",
+    [b'{"system":"\xff"}', _nested(900), _nested(100_000), b"\0", b"[]"],
+    ids=["not UTF-8", "nested", "nested for long", "null", "list"],
+)
 def test_files_beside_a_folder_that_say_nothing(tmp_path: Path, text: bytes) -> None:
     """Of a job of a batch system, and the lock."""
     (tmp_path / "batch").mkdir()

@@ -220,12 +220,12 @@ def test_what_failed_is_measured_alone_with_all_that_the_run_had(
     assert plans[0] == plans[1]
 
 
-@types("cli/run.py: measure_and_show")
+@types("cli/run.py: _stopped_words")
 def test_a_run_that_was_stopped_goes_on(advice: Advice, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as stopped:
         stopped.setattr(rounds, "measure_rounds", raising(KeyboardInterrupt))
         said = advice.measure(code=StoppedError.exit_code)
-    assert advice.type("cli/run.py: measure_and_show", said).code == 0
+    assert advice.type("cli/run.py: _stopped_words", said).code == 0
     assert launches() == [1, 1]
 
 

@@ -164,6 +164,17 @@ def test_what_is_typed_at_a_first_try_is_answered_by_what_runs(advice: Advice) -
 
 
 @pytest.mark.usefixtures("an_mpi")
+@types("plan/like.py: _named_tests", "plan/resolve.py: _check_used")
+def test_what_suits_is_listed(advice: Advice) -> None:
+    for place, words in (
+        ("plan/like.py: _named_tests", ("--like", "OMB")),
+        ("plan/resolve.py: _check_used", ("self.empty", "self.clock", "--method", "barrier,window")),
+    ):
+        said = advice.steelyard("run", *words)
+        assert said.code == 2
+        assert advice.type(place, said, "list").code == 0
+
+
 @types("cli/list.py: _plan_entry", "cli/list.py: list_what_there_is")
 def test_what_a_list_names_can_be_run(advice: Advice) -> None:
     for place, name in (("_plan_entry", "quick"), ("list_what_there_is", "epcc_barrier")):

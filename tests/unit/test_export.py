@@ -226,7 +226,7 @@ def test_osu_latency_is_theirs_letter_for_letter() -> None:
         ),
         (
             "imb",
-            _row("mpi.pattern.ring", 8, osu=_OWN, params={"kind": "exchange"}),
+            _row("mpi.pattern.ring", 8, osu=_OWN, params={"kind": "isend"}),
             [
                 "# Benchmarking Exchange ",
                 "            8           30         1.00         4.00         2.00         8.00",

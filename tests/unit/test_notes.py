@@ -14,6 +14,11 @@ def test_a_long_cell_that_repeats_becomes_a_letter() -> None:
     assert notes == [("a", LONG)]
 
 
+def test_code_that_repeats_stays_where_it_stands() -> None:
+    rows = [[f"`mpi.put` `{LONG}`"]] * 2
+    assert with_notes(rows) == (rows, [])
+
+
 def test_letters_go_on_after_z() -> None:
     rows = [[f"{LONG} {number}"] for number in range(28)] * 2
     lines, notes = with_notes(rows)

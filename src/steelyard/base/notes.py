@@ -12,8 +12,12 @@ LEAST_TIMES = 2
 
 
 def with_notes(rows: Sequence[Sequence[str]]) -> tuple[list[list[str]], list[tuple[str, str]]]:
-    """Replace long cells that stand in several rows by a letter: the rows, and each letter with its text."""
-    times = Counter(cell for row in rows for cell in row if len(cell.split()) >= LEAST_WORDS)
+    """Replace long cells that stand in several rows by a letter: the rows, and each letter with its text.
+
+    Code is typed, so it stays where it stands.
+    """
+    long = (cell for row in rows for cell in row if len(cell.split()) >= LEAST_WORDS)
+    times = Counter(cell for cell in long if not cell.startswith("`"))
     repeated = [cell for cell, count in times.items() if count >= LEAST_TIMES]
     letters = dict(zip(repeated, _letters(), strict=False))
     lines = [[letters.get(cell, cell) for cell in row] for row in rows]

@@ -13,6 +13,7 @@ from steelyard.engines.description import Method, Op, Ops, Param, Rule, by_name
 from steelyard.plan.bounds import BoundedCase, all_values
 from steelyard.plan.plan import Measure, Value, nearest
 
+_MOST_NAMED = 3  # ops that a sentence names, all of them
 _DRAWN = re.compile(r"([1-9]\d{0,4}) of \*", re.ASCII)
 
 
@@ -95,8 +96,8 @@ def params_of(owner: Op | Method | Rule, params: Mapping[str, Value]) -> dict[st
 
 
 def ops_words(selected: Sequence[str]) -> str:
-    """Name the ops that a pattern may have selected by hundreds: the only one, or the first and the last."""
-    return selected[0] if len(selected) == 1 else f"{selected[0]}, ... {selected[-1]}"
+    """Name the ops that a pattern may have selected by hundreds: a few, or the first and the last."""
+    return ", ".join(selected) if len(selected) <= _MOST_NAMED else f"{selected[0]}, ... {selected[-1]}"
 
 
 def no_param(key: str, selected: Sequence[str], known: Iterable[str]) -> str:

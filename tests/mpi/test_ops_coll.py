@@ -91,8 +91,8 @@ _CHOICES = (
     ("mpi.mock.allgatherv_by_gatherv_bcast counts=zipf", 1),
     ("mpi.mock.alltoallv_by_messages counts=random groups=2 split=cyclic", 2),
 )
-# May be missing on a machine: see test_cache.py; needs a file: see test_arrivals.py.
-_ELSEWHERE = ("pages=huge", "arrival=file")
+# May be missing on a machine: see test_cache.py, test_buffers.c; needs a file: see test_arrivals.py.
+_ELSEWHERE = ("pages=huge", "node=near", "node=far", "arrival=file")
 # The same in persistent form; of MPI 4, and broken for some in MPICH 4.0.
 _PERSISTENT = (
     ("mpi.allreduce_init operator=user inplace=yes groups=2", 2),

@@ -146,10 +146,12 @@ _HANGS = "sendrecv"  # MPICH 5.0.2 waits for ever in MPI_Sendrecv on a communica
 _STREAMS = [f"op=mpi.mt.{name} bytes=9 channel=streams" for name in _CHANNELS if name != _HANGS]
 
 
+@pytest.mark.further
 def test_each_thread_has_a_stream_where_the_library_reserves_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mpi = choose_mpi("embedded")
+    # its own mpi.h has streams, the header of the standard ABI has not
+    mpi = msgspec.structs.replace(choose_mpi("embedded"), abi=False)
     (refused,) = _ends(tmp_path, mpi, 2, 2, _STREAMS[:1])
     assert refused.status == "skipped"
     assert "give --env MPIR_CVAR_CH4_RESERVE_VCIS=2" in (refused.why or "")

@@ -280,6 +280,25 @@ def test_few_values_that_have_no_room_stay_without_names() -> None:
     assert "=" not in text
 
 
+def test_numbers_that_have_no_room_are_named() -> None:
+    columns = (number("tolerance"), number("rate"), number("bytes"), number("time", strong=True))
+    lines = (
+        Line(("0.03", "1000", "8 B", "150 ns")),
+        Line(("-", "-", "8 B", "151 ns")),
+        Line(("-", "9", "failed")),
+    )
+    joined = table_text(Table("", "", columns, lines), Paper(29, is_pipe=False))
+    assert [line.split() for line in joined.splitlines()[1:]] == [
+        ["case", "bytes", "time"],
+        ["tolerance=0.03", "8", "B", "150", "ns"],
+        ["rate=1000"],
+        ["-", "8", "B", "151", "ns"],
+        ["rate=9", "failed"],
+    ]
+    wide = table_text(Table("", "", columns, lines), Paper(30, is_pipe=False)).splitlines()
+    assert wide[1].split() == ["tolerance", "rate", "bytes", "time"]
+
+
 def test_a_sign_is_explained_below_the_table_that_has_it() -> None:
     columns = (number("time"), number("±"), remark())
     lines = plain_lines((("≤ 3 ns", "> 10x", ""), ("4 ns", "2 %", "")))

@@ -1,7 +1,7 @@
 """Join the first columns of a table, for paper that has no room for them side by side.
 
-Three or more values are unclear without their names, so each then has its own, `nx=20`. What all lines of
-an op share is written once, below the table.
+Values that are many, or numbers, are unclear without their names, so each then has its own, `nx=20`. What all
+lines of an op share is written once, below the table.
 """
 
 from __future__ import annotations
@@ -9,34 +9,37 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from steelyard.render.table import NOTHING, REMARK, WORDS, Column, Line, Table
+from steelyard.render.table import NOTHING, NUMBER, REMARK, WORDS, Column, Line, Table
 
 MOST_NAMELESS = 3  # adjacent values that are clear without their names
 LEAST_ALIKE = 3  # lines of an op, below which shared values stay in each line
-_OP, _SIZE = "op", "bytes"
+_OP, _SIZE, _CASE = "op", "bytes", "case"
 
 
 def counts_to_join(table: Table) -> tuple[int, ...]:
     """Count the first columns that may be joined: those of words before any number.
 
     If these are not enough, all columns up to the last one of words before the first strong figure. If there
-    are many, all columns before that figure, except the size.
+    are many, or these are not enough either, all columns before that figure, except the size.
     """
     body = [column for column in table.columns if column.kind != REMARK]
     kinds = [column.kind for column in body]
     figure = next((i for i, column in enumerate(body) if column.strong), 0)
     first = next((i for i, kind in enumerate(kinds) if kind != WORDS), len(kinds))
     all_words = max((i + 1 for i in range(figure) if kinds[i] == WORDS), default=0)
+    unsized = figure - (body[figure - 1].name == _SIZE)
     if all_words > MOST_NAMELESS:
-        all_words = figure - (body[figure - 1].name == _SIZE)
-    return tuple(count for count in (first, all_words) if count > 1)
+        all_words = unsized
+    return tuple(count for count in (first, all_words, unsized) if count > 1)
 
 
 def first_columns_joined(table: Table, count: int) -> Table:
     """Join the first `count` columns into one of words."""
     names = [column.name for column in table.columns[:count]]
     notes: tuple[str, ...] = ()
-    if count <= MOST_NAMELESS:
+    if all(column.kind == NUMBER for column in table.columns[:count]):
+        heading, lines = _CASE, [_all_named(line, names) for line in table.lines]
+    elif count <= MOST_NAMELESS:
         heading, lines = _together(names), [_joined(line, count) for line in table.lines]
     else:
         shared = _shared_by_op(table.lines, names) if names[0] == _OP else {}
@@ -66,6 +69,12 @@ def _named(line: Line, names: Sequence[str], shared: dict[str, str]) -> Line:
     cells = list(zip(names[:first], line.cells[:first], strict=True))[1:]
     said = [_pair(name, text) for name, text in cells if text not in ("", NOTHING) and name not in shared]
     return Line((_together([line.cells[0], *said]), *line.cells[first:]), line.tone)
+
+
+def _all_named(line: Line, names: Sequence[str]) -> Line:
+    """Write each cell with its name; a last cell that spans stays separate."""
+    named = _named(Line(("", *line.cells), line.tone), ("", *names), {})
+    return Line((named.cells[0] or NOTHING, *named.cells[1:]), line.tone)
 
 
 def _shared_by_op(lines: Sequence[Line], names: Sequence[str]) -> dict[str, dict[str, str]]:

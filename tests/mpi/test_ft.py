@@ -62,6 +62,32 @@ def test_a_library_that_agrees_on_wrong_bits_is_named(
     assert "MPIX_Comm_agree gives" in (row.why or "")
 
 
+_OTHER_CLASS = """
+#include <mpi.h>
+int MPI_Recv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    const int rc = PMPI_Recv(data, count, type, from, tag, comm, status);
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rc != MPI_SUCCESS && rank == 1 ? MPI_ERR_OTHER : rc;
+}
+"""
+
+
+@pytest.mark.further
+def test_a_rank_that_meets_a_wrong_error_keeps_nobody_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mpi = _survivor()
+    source = tmp_path / "other.c"
+    source.write_text(_OTHER_CLASS)
+    monkeypatch.setenv("LD_PRELOAD", str(build_preloaded(engine_of(mpi), source, tmp_path)))
+    run_plan(tmp_path / "out", plan_of("mpi.ft.shrink", ranks=2), setup_of(mpi))
+    (row,) = results(tmp_path / "out")
+    assert row.status == "failed"
+    assert "MPI_Recv from a dead rank returns the class" in (row.why or "")
+
+
 def test_an_mpi_without_such_calls_says_so(one_mpi: Mpi) -> None:
     ops = {op.name: op for op in describe(engine_of(one_mpi)).ops}
     notice = ops["mpi.ft.notice"]

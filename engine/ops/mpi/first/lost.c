@@ -15,7 +15,8 @@ enum { TAG = 1, WORD_BITS = 30 };
 
 struct lost {
     MPI_Comm all, left; /* with the dead rank, and without */
-    int class;          /* of the error that a rank met */
+    int noticed;        /* class of the error of the receive from the dead rank */
+    int class;          /* of the error that a rank met then */
     int size;           /* of what was made of the communicator */
     int flag;           /* that ranks agreed on */
 };
@@ -54,32 +55,37 @@ static int notice_use(struct first *f)
     char in = 0;
     if (f->dies)
         kill(getpid(), SIGKILL);
-    l->class = class_of(MPI_Recv(&in, 1, MPI_BYTE, f->size, TAG, l->all, MPI_STATUS_IGNORE));
+    l->noticed = class_of(MPI_Recv(&in, 1, MPI_BYTE, f->size, TAG, l->all, MPI_STATUS_IGNORE));
     return 0;
 }
 
-/* That the error is what it should be; `planted`: for tests. */
-static int check_class(struct first *f, const char *call, int right, const char *name)
+/* That the error is what it should be. */
+static int check_class(const char *call, int class, int right, const char *name)
 {
-    struct lost *l = f->own;
-    data_arrived(&l->class, 1, f->planted);
-    return l->class == right ? 0
-                             : err_say(ERR_WRONG, "%s returns the class %d, should return %d, %s", call,
-                                       l->class, right, name);
+    return class == right ? 0
+                          : err_say(ERR_WRONG, "%s returns the class %d, should return %d, %s", call, class,
+                                    right, name);
+}
+
+static int check_noticed(const struct lost *l)
+{
+    return check_class("MPI_Recv from a dead rank", l->noticed, MPIX_ERR_PROC_FAILED, "MPIX_ERR_PROC_FAILED");
 }
 
 static int notice_after(struct first *f)
 {
-    return check_class(f, "MPI_Recv from a dead rank", MPIX_ERR_PROC_FAILED, "MPIX_ERR_PROC_FAILED");
+    struct lost *l = f->own;
+    data_arrived(&l->noticed, 1, f->planted);
+    return check_noticed(l);
 }
 
-/* All who live have noticed the death, and begin the next thing together. */
+/* All who live have noticed the death, and begin the next thing together: also one that met a wrong error,
+ * which is told afterwards, for the others wait for it. */
 static int line_up(struct first *f)
 {
     struct lost *l = f->own;
     notice_use(f);
-    int err = notice_after(f);
-    err = err ? err : team_mpi_err(MPIX_Comm_shrink(l->all, &l->left), "MPIX_Comm_shrink");
+    int err = team_mpi_err(MPIX_Comm_shrink(l->all, &l->left), "MPIX_Comm_shrink");
     return err ? err : team_mpi_err(MPI_Barrier(l->left), "MPI_Barrier of the ranks that are left");
 }
 
@@ -106,9 +112,14 @@ static int revoke_use(struct first *f)
 
 static int revoke_after(struct first *f)
 {
+    struct lost *l = f->own;
     if (f->rank == 0)
-        ((struct lost *)f->own)->class = MPIX_ERR_REVOKED; /* it knows by itself */
-    return check_class(f, "a receive on a revoked communicator", MPIX_ERR_REVOKED, "MPIX_ERR_REVOKED");
+        l->class = MPIX_ERR_REVOKED; /* it knows by itself */
+    data_arrived(&l->class, 1, f->planted);
+    const int err = check_noticed(l);
+    return err ? err
+               : check_class("a receive on a revoked communicator", l->class, MPIX_ERR_REVOKED,
+                             "MPIX_ERR_REVOKED");
 }
 
 /* shrink: a communicator of those that are left. */
@@ -133,8 +144,9 @@ static int shrink_after(struct first *f)
 {
     struct lost *l = f->own;
     data_arrived(&l->size, 1, f->planted);
-    return l->size == f->size
-               ? 0
+    const int err = check_noticed(l);
+    return err || l->size == f->size
+               ? err
                : err_say(ERR_WRONG, "MPIX_Comm_shrink leaves %d ranks, should leave %d", l->size, f->size);
 }
 
@@ -159,9 +171,10 @@ static int agree_after(struct first *f)
     for (int r = 0; r < f->size; ++r)
         right &= ~(1 << r % WORD_BITS);
     data_arrived(&l->flag, 1, f->planted);
-    return l->flag == right ? 0
-                            : err_say(ERR_WRONG, "MPIX_Comm_agree gives %#x, should give %#x",
-                                      (unsigned)l->flag, (unsigned)right);
+    const int err = check_noticed(l);
+    return err || l->flag == right ? err
+                                   : err_say(ERR_WRONG, "MPIX_Comm_agree gives %#x, should give %#x",
+                                             (unsigned)l->flag, (unsigned)right);
 }
 
 const struct op_first first_notice = {

@@ -35,6 +35,17 @@ int MPI_Allreduce_c(const void *from, void *to, MPI_Count n, MPI_Datatype type, 
 """
 
 
+# A library that has the call, and refuses it.
+_REFUSES = """
+#include <mpi.h>
+int MPI_Put_c(const void *from, MPI_Count n, MPI_Datatype t, int to, MPI_Aint at, MPI_Count m,
+              MPI_Datatype u, MPI_Win win)
+{
+    return MPI_ERR_OTHER;
+}
+"""
+
+
 @pytest.fixture
 def wheel() -> Mpi:
     """The MPI that has all of MPI 4."""
@@ -82,3 +93,14 @@ def test_two_groups_get_each_others_blocks(tmp_path: Path, one_mpi: Mpi, ranks: 
 def test_blocks_beyond_two_gibibytes_arrive(tmp_path: Path, wheel: Mpi, call: str) -> None:
     (end,) = _ends(wheel, 2, [f"op=mpi.{call}_c bytes=2147483657"], tmp_path / "out.jsonl")
     assert (end.status, end.why) == ("ok", None)
+
+
+def test_a_put_that_fails_keeps_its_target_not_waiting(
+    tmp_path: Path, wheel: Mpi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "refuses.c"
+    source.write_text(_REFUSES)
+    monkeypatch.setenv("LD_PRELOAD", str(build_preloaded(engine_of(wheel), source, tmp_path)))
+    (end,) = _ends(wheel, 2, ["op=mpi.put_c bytes=8"], tmp_path / "out.jsonl")
+    assert end.status == "failed"
+    assert "rank 0: MPI_Win_lock, MPI_Put_c or MPI_Win_unlock failed" in (end.why or "")

@@ -72,10 +72,12 @@ static int put_c(struct call *c)
 {
     if (c->rank != ROOT)
         return MPI_SUCCESS;
-    int rc = MPI_Win_lock(MPI_LOCK_SHARED, TARGET, 0, c->window);
-    if (rc == MPI_SUCCESS)
-        rc = MPI_Put_c(c->send, c->count, MPI_BYTE, TARGET, 0, c->count, MPI_BYTE, c->window);
-    return rc == MPI_SUCCESS ? MPI_Win_unlock(TARGET, c->window) : rc;
+    const int locked = MPI_Win_lock(MPI_LOCK_SHARED, TARGET, 0, c->window);
+    if (locked != MPI_SUCCESS)
+        return locked;
+    const int put = MPI_Put_c(c->send, c->count, MPI_BYTE, TARGET, 0, c->count, MPI_BYTE, c->window);
+    const int unlocked = MPI_Win_unlock(TARGET, c->window); /* or the target never gets its own lock */
+    return put != MPI_SUCCESS ? put : unlocked;
 }
 
 static int inter_bcast(struct call *c)
@@ -212,9 +214,8 @@ static int run(void *state, int64_t reps)
     int rc = MPI_SUCCESS;
     for (int64_t i = 0; i < reps && rc == MPI_SUCCESS; ++i)
         rc = c->row->once(c);
-    if (rc == MPI_SUCCESS && c->row->over == WINDOW)
-        rc = meet_target(c);
-    return team_mpi_err(rc, c->row->calls);
+    const int met = c->row->over == WINDOW ? meet_target(c) : MPI_SUCCESS; /* it waits, also after an error */
+    return team_mpi_err(rc != MPI_SUCCESS ? rc : met, c->row->calls);
 }
 
 static size_t blocks_of(enum blocks blocks, int others)
@@ -335,12 +336,14 @@ static int verify(void *state)
 {
     struct call *c = state;
     const size_t received = blocks_of(c->row->recv, c->others) * c->bytes;
-    int err = fill(c, received);
-    err =
-        err ? err : team_mpi_err(MPI_Barrier(c->comm), "MPI_Barrier"); /* none puts before there is poison */
-    err = err ? err : run(c, 1);
-    err = err ? err : team_mpi_err(MPI_Barrier(c->comm), "MPI_Barrier");
-    return err ? err : look(c, received);
+    /* All of it, for others wait; none puts before there is poison, nor looks where a call has failed. */
+    const int filled = fill(c, received), begun = team_mpi_err(MPI_Barrier(c->comm), "MPI_Barrier");
+    const int ran = run(c, 1), err = filled ? filled : begun ? begun : ran;
+    int worst = 0;
+    const int rc = MPI_Allreduce(&err, &worst, 1, MPI_INT, MPI_MAX, c->comm);
+    if (err || rc != MPI_SUCCESS || worst)
+        return err ? err : team_mpi_err(rc, "MPI_Allreduce");
+    return look(c, received);
 }
 
 static double moved(const struct op_env *env)

@@ -13,6 +13,7 @@ import pytest
 from further import further
 from library_cases import io_lines, io_patterns
 from points import describe, engine_of, measure
+from preloaded import build_preloaded
 from steelyard.engines.build import Engine
 from steelyard.engines.mpi import Mpi
 from steelyard.records.schema import End, Point
@@ -74,6 +75,32 @@ def test_records_name_what_is_below(one_mpi: Mpi, tmp_path: Path, files: Path) -
     records = measure(engine, 2, 1, lines, tmp_path / "out", words=("--files", str(files)))
     assert [one.below for one in records if isinstance(one, Point)] == list(below.values())
     assert {*below.values()} - {None} <= {op.name for op in describe(engine).ops}
+
+
+# A library in which one rank has no room.
+_FULL = """
+#include <mpi.h>
+int MPI_File_write_at(MPI_File file, MPI_Offset at, const void *data, int count, MPI_Datatype type,
+                      MPI_Status *status)
+{
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank == 1 ? MPI_ERR_NO_SPACE : PMPI_File_write_at(file, at, data, count, type, status);
+}
+"""
+
+
+def test_a_rank_whose_call_fails_alone_keeps_nobody_waiting(
+    one_mpi: Mpi, tmp_path: Path, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others wait for it in the barrier behind each call."""
+    source = tmp_path / "full.c"
+    source.write_text(_FULL)
+    monkeypatch.setenv("LD_PRELOAD", str(build_preloaded(engine_of(one_mpi), source, tmp_path)))
+    line = f"op=mpi.io.write_at sync=visible calls=2 {_FIXED}"
+    (end,) = _ends(engine_of(one_mpi), 2, [line], tmp_path / "out", files)
+    assert end.status == "failed"
+    assert "rank 1: MPI_File_write_at failed" in (end.why or "")
 
 
 def test_patterns_and_views(one_mpi: Mpi, tmp_path: Path, files: Path) -> None:

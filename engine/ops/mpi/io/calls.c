@@ -93,32 +93,37 @@ static void make_ready(struct io *io, const struct io_row *row, int k)
             sectors_stamp(&lane->sectors, pieces_memory(&io->p, lane, i), i, io->p.repetition);
 }
 
-/* What follows each call. */
+/* The first of two errors. */
+static int first_of(int rc, int later)
+{
+    return rc != MPI_SUCCESS ? rc : later;
+}
+
+/* What follows each call: all of it, for the others wait. */
 static int sync_call(struct io *io)
 {
-    int rc = io->sync < IO_SYNC_EACH ? MPI_SUCCESS : MPI_File_sync(io->file);
-    if (rc == MPI_SUCCESS && io->sync == IO_SYNC_VISIBLE)
-        rc = MPI_Barrier(io->comm);
-    if (rc == MPI_SUCCESS && io->sync == IO_SYNC_VISIBLE)
-        rc = MPI_File_sync(io->file);
+    if (io->sync < IO_SYNC_EACH)
+        return MPI_SUCCESS;
+    int rc = MPI_File_sync(io->file);
+    if (io->sync == IO_SYNC_VISIBLE) {
+        rc = first_of(rc, MPI_Barrier(io->comm));
+        rc = first_of(rc, MPI_File_sync(io->file));
+    }
     return rc;
 }
 
+/* A rank whose call failed makes the others, too: it may be alone, and others wait for it in them. */
 static int repetition(struct io *io, const struct io_row *row)
 {
     int rc = MPI_SUCCESS;
-    for (int k = 0; k < io->calls && rc == MPI_SUCCESS; ++k) {
+    for (int k = 0; k < io->calls; ++k) {
         make_ready(io, row, k);
         if (row->pointer == INDIVIDUAL && io->seeks[k])
-            rc = MPI_File_seek(io->file, io->offset[k], MPI_SEEK_SET);
-        if (rc == MPI_SUCCESS)
-            rc = row->one(io, k);
-        if (rc == MPI_SUCCESS)
-            rc = sync_call(io);
+            rc = first_of(rc, MPI_File_seek(io->file, io->offset[k], MPI_SEEK_SET));
+        rc = first_of(rc, row->one(io, k));
+        rc = first_of(rc, sync_call(io));
     }
-    if (rc == MPI_SUCCESS && row->starts)
-        rc = MPI_Waitall(io->calls, io->requests, statuses_ignored());
-    return rc;
+    return row->starts ? first_of(rc, MPI_Waitall(io->calls, io->requests, statuses_ignored())) : rc;
 }
 
 static int run(void *state, int64_t reps)
@@ -129,8 +134,8 @@ static int run(void *state, int64_t reps)
     for (int64_t r = 0; r < reps && rc == MPI_SUCCESS; ++r) {
         io->p.repetition += !row->reads;
         rc = repetition(io, row);
-        if (rc == MPI_SUCCESS && io->sync == IO_SYNC_INSIDE)
-            rc = MPI_File_sync(io->file);
+        if (io->sync == IO_SYNC_INSIDE)
+            rc = first_of(rc, MPI_File_sync(io->file));
     }
     return team_mpi_err(rc, row->call);
 }
@@ -161,7 +166,12 @@ static int verify(void *state)
         const int ready = prepare ? prepare(io) : 0;
         const int ran = run(io, 1);
         err = err ? err : ready ? ready : ran;
-        err = look(io, err);
+        int64_t failed = err; /* on any rank: the others would find what came of it */
+        const int met = team_max(io->p.env->team, &failed);
+        err = err ? err : met;
+        if (met || failed)
+            break;
+        err = look(io, 0);
     }
     pieces_part(&io->p, false);
     return err;

@@ -126,6 +126,7 @@ static int make_calls(struct io *io, enum io_view view)
         return err_say(ERR_NOMEM, "no memory for %d calls", io->calls);
     for (int k = 0; k < io->calls; ++k) {
         io->offset[k] = view == IO_OFFSETS ? pieces_offset(p, p->lanes, k) : (MPI_Offset)k * io->bytes;
+        io->requests[k] = MPI_REQUEST_NULL;
         io->seeks[k] = k == 0 || io->offset[k] != io->offset[k - 1] + io->bytes;
     }
     return 0;

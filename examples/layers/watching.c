@@ -14,7 +14,6 @@
 enum { NAME_BYTES = 256 };
 
 static MPI_T_pvar_session session;
-static atomic_ulong heard; /* threads may call at once */
 
 /* Open MPI 4.1 lists those of Omni-Path where that network is not in use, and dies when one is bound. */
 static int is_deadly(const char *name)
@@ -45,6 +44,8 @@ static int start(int i)
 }
 
 #if MPI_VERSION >= 4
+static atomic_ulong heard; /* threads may call at once */
+
 static void hear(MPI_T_event_instance event, MPI_T_event_registration registration, MPI_T_cb_safety safety,
                  void *data)
 {

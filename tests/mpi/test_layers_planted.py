@@ -56,7 +56,7 @@ def test_the_example_counts_the_calls_that_a_launch_makes(tmp_path: Path, one_mp
 
 
 def test_the_example_watches_what_the_library_counts(tmp_path: Path, one_mpi: Mpi) -> None:
-    """Open MPI and MPICH have performance variables; the launch goes on with all of them started."""
+    """Open MPI has performance variables; the launch goes on with all of them started."""
     engine, watched = engine_of(one_mpi), tmp_path / "watched"
     library = build_preloaded(engine, _EXAMPLES / "watching.c", tmp_path)
     before = ("env", f"LD_PRELOAD={library}", f"VARIABLES_WATCHED={watched}")

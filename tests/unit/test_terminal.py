@@ -202,6 +202,11 @@ def test_why_all_failed_keeps_its_blanks_in_a_pipe() -> None:
     ]
 
 
+def test_a_table_of_remarks_alone_is_its_remarks() -> None:
+    table = Table("", "", (remark(),), (Line(("failed: signal 11",)),))
+    assert "failed: signal 11" in table_text(table, Paper(80, is_pipe=False))
+
+
 def test_a_table_without_lines_is_a_heading() -> None:
     assert table_text(Table("t", "", (number("time"),), ()), Paper()) == "# t\n# time\n"
 

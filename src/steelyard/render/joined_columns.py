@@ -27,7 +27,7 @@ def counts_to_join(table: Table) -> tuple[int, ...]:
     figure = next((i for i, column in enumerate(body) if column.strong), 0)
     first = next((i for i, kind in enumerate(kinds) if kind != WORDS), len(kinds))
     all_words = max((i + 1 for i in range(figure) if kinds[i] == WORDS), default=0)
-    unsized = figure - (body[figure - 1].name == _SIZE)
+    unsized = figure - (figure > 0 and body[figure - 1].name == _SIZE)
     if all_words > MOST_NAMELESS:
         all_words = unsized
     return tuple(count for count in (first, all_words, unsized) if count > 1)

@@ -71,7 +71,7 @@ def test_a_core_with_a_neighbour_is_named(tmp_path: Path) -> None:
     cpu = min(os.sched_getaffinity(0))
     measure = Measure(ops=("noise.fwq",), rule="fixed", params={"count": 100.0})
     with neighbour(cpu):
-        run_plan(tmp_path / "out", Plan(measure=(measure,), launches=10), setup_of())
+        run_plan(tmp_path / "out", Plan(measure=(measure,), launches=5), setup_of())
     found = topic(accepted(tmp_path / "out"), "noise")
     assert found.verdict == "not well"
     assert found.evidence.startswith(f"Core {cpu} loses ")

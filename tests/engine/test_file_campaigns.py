@@ -114,10 +114,11 @@ def test_one_that_is_slow_is_waited_for(
     run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], timeout=60)
     monkeypatch.setenv("LD_PRELOAD", str(library))
     monkeypatch.setenv("FAULT", "slow")
-    plan = plan_of("file.pwrite", bytes="4Ki", params={"calls": 24.0, "count": 1.0}, hang_after="6s")
+    params = {"calls": 24.0, "count": 1.0}
+    plan = plan_of("file.pwrite", bytes="4Ki", method="barrier", params=params, hang_after="6s")
     measures = tuple(msgspec.structs.replace(one, files=str(files)) for one in plan.measure)
     events = run_plan(tmp_path / "out", msgspec.structs.replace(plan, measure=measures), setup)
-    assert ended(events) == [("file.pwrite", "ok")]
+    assert ended(events) == [("file.pwrite", "ok")], _reasons(events)
 
 
 @pytest.mark.further

@@ -28,7 +28,6 @@ _LONG = (
     "docs/analysis/acceptance.md",
     "docs/analysis/guidelines.md",
     "docs/analysis/tuning.md",
-    "docs/howto.md",
 )
 
 

@@ -81,6 +81,7 @@ _IOR_JSON = json.dumps(
                     [
                         {"access": "write", "bwMiB": 2934.5, "iops": 2936.12},
                         {"access": "read", "bwMiB": 6401.2, "iops": 7502.1},
+                        {"access": "remove", "totalTime": 0.001},
                     ]
                 ],
             }
@@ -178,7 +179,7 @@ def test_numbers_are_read(text: str, known: list[tuple[object, ...]]) -> None:
         (_HPL.replace("29184   192", "29184.5 192", 1), "line 6 has '29184.5' where a whole number belongs"),
         (_HPCG[: _HPCG.index("Final Summary::")], "line 1 begins a report of HPCG without 'Final Summary"),
         (
-            _HPCG.replace("VALID with a GFLOP/s rating of=1.625", "INVALID."),
+            _HPCG.replace("is VALID with a GFLOP/s rating of=1.625", "is=INVALID."),
             "line 13 says that the result of HPCG",
         ),
         (_MDTEST[: _MDTEST.index("SUMMARY")], "line 3 begins mdtest without its summary"),
@@ -193,6 +194,30 @@ def test_what_failed_or_was_cut_is_refused_with_its_line(text: str, why: str) ->
     with pytest.raises(InputError) as raised:
         numbers_of_text(text)
     assert why in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("heading", "unit"),
+    [
+        ("SUMMARY: (of 1 iterations)", "ops/sec"),
+        ("SUMMARY rate: (of 1 iterations)", "ops/sec"),  # releases up to 4.0
+        ("SUMMARY rate (in ops/sec): (of 1 iterations)", "ops/sec"),
+        ("SUMMARY time: (of 1 iterations)", "s"),
+        ("SUMMARY time (in ops/sec): (of 1 iterations)", "s"),
+        ("SUMMARY time (in ms/op): (of 1 iterations)", "ms/op"),
+    ],
+)
+@pytest.mark.parametrize("row", ["File creation      ", "File creation     :", "File creation:"])
+def test_summaries_of_each_version_of_mdtest(heading: str, unit: str, row: str) -> None:
+    lines = (
+        "mdtest-3.3.0 was launched with 2 total task(s) on 1 node(s)",
+        heading,
+        "   Operation          Max    Min   Mean  Std Dev",
+        f"   {row}  4.500  1.500  3.000  0.000",
+    )
+    read = [(number.test, number.column, number.value) for number in numbers_of_text("\n".join(lines))]
+    columns = {"max": 4.5, "min": 1.5, "mean": 3.0}
+    assert read == [("File creation", f"{column} {unit}", value) for column, value in columns.items()]
 
 
 def test_all_of_them_in_one_log() -> None:

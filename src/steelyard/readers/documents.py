@@ -21,10 +21,10 @@ class _Benchmark(msgspec.Struct):
 
 
 class _Access(msgspec.Struct):
-    """A repetition of IOR."""
+    """A repetition of IOR; one that removes files has no bandwidth."""
 
     access: str
-    bandwidth: float = msgspec.field(name="bwMiB")
+    bandwidth: float | None = msgspec.field(name="bwMiB", default=None)
 
 
 class _Test(msgspec.Struct):
@@ -60,7 +60,7 @@ def _ior(tests: Sequence[_Test]) -> Iterator[PrintedNumber]:
     groups = (group for test in tests for group in test.results)
     accesses = (access for group in groups for access in (group if isinstance(group, tuple) else (group,)))
     for i, access in enumerate(accesses, 1):
-        if access.access in ("write", "read"):
+        if access.access in ("write", "read") and access.bandwidth is not None:
             yield PrintedNumber(
                 suite=IOR, test=access.access, column="bw(MiB/s)", value=access.bandwidth, line=i
             )

@@ -24,10 +24,11 @@ _HPCG_NUMBERS = {
     "GB/s Summary::Raw Total B/W": "raw GB/s",
     "Benchmark Time Summary::Total": "s",
 }
-_HPCG_INVALID = "HPCG result is INVALID"
+_HPCG_INVALID = "HPCG result is=INVALID"
 _MDTEST_COLUMNS = ("max", "min", "mean", "std dev")
 _WITH_RANKS = 7  # columns of mdtest, of its option for statistics of each rank: those of ranks come first
-_MDTEST_SUMMARY = re.compile(r"SUMMARY (?:rate|time) \(in (\S+)\)|SUMMARY: ?\(of")
+_MDTEST_SUMMARY = re.compile(r"SUMMARY(?: (rate|time))?(?: \(in (\S+)\))?: ?\(of")  # 4.0 and before: no unit
+_MDTEST_RATE, _MDTEST_TIME = "ops/sec", "s"
 _MDTEST_TASKS = re.compile(r"(\d+) tasks?, ")
 _NETPIPE_LINE = re.compile(
     r"\s*\d+:\s+(\d+)\s+(?:bytes|B)\s+\d+ times -->\s+(\S+) (\w+ps) in\s+(\S+) usecs?\s*$"
@@ -101,14 +102,14 @@ def mdtest(section: SuiteTable) -> Iterator[PrintedNumber]:
         if tasks := _MDTEST_TASKS.match(line.text):
             ranks = int(tasks[1])
         if heading := _MDTEST_SUMMARY.match(line.text):
-            summaries.append((i + 1, heading[1] or "ops/sec", ranks))
+            summaries.append((i + 1, _mdtest_unit(*heading.groups()), ranks))
     if not summaries:
         raise refused(section.first, "begins mdtest without its summary")
     ends = [*(first - 1 for first, _, _ in summaries[1:]), len(section.lines)]
     for (first, unit, tasks_then), end in zip(summaries, ends, strict=True):
         below = section.lines[first:end]
         for line, name, fields in named_rows(
-            below, r"([A-Z][a-z]+ \w+) ?:?", len(_MDTEST_COLUMNS), _WITH_RANKS
+            below, r"([A-Z][a-z]+ \w+)(?:\s*:)?", len(_MDTEST_COLUMNS), _WITH_RANKS
         ):
             for column, field in zip(_MDTEST_COLUMNS[:3], fields[-len(_MDTEST_COLUMNS) :], strict=False):
                 yield PrintedNumber(
@@ -119,6 +120,13 @@ def mdtest(section: SuiteTable) -> Iterator[PrintedNumber]:
                     value=number_in(line, field),
                     line=line.number,
                 )
+
+
+def _mdtest_unit(kind: str | None, unit: str | None) -> str:
+    """The unit of a summary. Some versions call seconds `time (in ops/sec)`."""
+    if kind == "time" and unit in (None, _MDTEST_RATE):
+        return _MDTEST_TIME
+    return unit or _MDTEST_RATE
 
 
 def netpipe_line(section: SuiteTable) -> Iterator[PrintedNumber]:

@@ -2,8 +2,8 @@
 
     python benchmarks/peers_page.py docs/results/peers.jsonl > docs/results/peers.md
 
-A line that differs by more than 10 % has a reason. Where a way to measure takes the reason away, what it
-gives is recorded, too.
+A line that differs by more than 10 % has a reason. What a line gives that was measured without the reason is
+recorded, too.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ the same MPI on the same cores: the original by its defaults, Steelyard with {sa
 fixed`). Steelyard printed the text of the original (`--to osu-plain`, `--to imb`), so both
 numbers are means. A number is the median over launches, in the unit of the text: us, or MB/s. The ratio is
 the median of those of neighbouring launches, with the interval of their order alone, 95 % for each line by
-itself (below six launches: Student's t on logarithms). It holds half of the last decimal of both, too: they
-print two, so 0.03 is anything from 0.025 to 0.035.
+itself (below six launches: Student's t on logarithms). It was chosen among three after the results had been
+seen. It holds half of the last decimal of both, too: they print two, so 0.03 is anything from 0.025 to 0.035.
 
 - **within 10 %**: all of the interval is from 0.9 to 1.1.
-- **differs**: none of it is. The word behind it is the [reason](#reasons). Its experiment is the last column,
-  what the ratio is without the reason, or stands on the page that the reason names.
+- **differs**: none of it is. The word behind it is the [reason](#reasons). Where the line was measured
+  without it, the last column has the ratio. Else the page that the reason names shows it in tests like this
+  one, or it is a guess.
 - **cannot tell**: a part of it is. The word behind it says why:
   *few launches*: fewer than 12 (more are added where a test has a line that cannot tell);
   *decimals*: two are too few for so small a number, so more launches would not help;
@@ -145,9 +146,16 @@ def page(record: Sequence[Compared]) -> Iterator[str]:
     for reason in REASONS:
         if reason.word in used:
             where = f": {reason.page}" if reason.page else ""
-            by = f" What takes it away is `{reason.way}`." if reason.way is not None else ""
-            yield f"- **{reason.word}**: {reason.why}{where}.{by}"
+            yield f"- **{reason.word}**: {reason.why}{where}.{_tried(reason, ways)}"
     yield ""
+
+
+def _tried(reason: Reason, ways: Mapping[tuple[Key, Way], Compared]) -> str:
+    """Say whether lines were measured without the reason."""
+    if any(way == reason.way for _, way in ways):
+        return f" Lines without it are measured by `{reason.way}`."
+    untried = "" if reason.way is None else f" `{reason.way}` should take it away, and was not measured."
+    return untried if reason.page else f" This is a guess.{untried}"
 
 
 def answer(usual: Sequence[Compared], ways: Mapping[tuple[Key, Way], Compared]) -> str:
@@ -158,20 +166,28 @@ def answer(usual: Sequence[Compared], ways: Mapping[tuple[Key, Way], Compared]) 
     ]
     differing, untold = verdicts[DIFFER], verdicts[CANNOT_TELL]
     if differing:
-        without = [shown for one in differing if (shown := shown_by(one, ways)) is not None]
-        known = [
-            one for one in differing if shown_by(one, ways) or ((is_of := reason_of(one)) and is_of.page)
-        ]
-        gone = sum(one.verdict == WITHIN for one in without)
-        reasons = f"{len(known)} for a reason that an experiment shows"
-        measured = f"without it, within 10 %: {gone} of {len(without)} that were measured so"
-        parts.append(f"{len(differing)} differ, {reasons} ({measured})")
+        parts.append(f"{len(differing)} differ{_shown_words(differing, ways)}")
     if untold:
         counts = Counter(one.unclear for one in untold).most_common()
         near = sum(one.is_near for one in untold)
         why = ", ".join(f"{count} {word}" for word, count in counts)
         parts.append(f"{len(untold)} cannot be told ({why}), of which {near} have a ratio within 10 %")
     return f"{'; '.join(parts)}."
+
+
+def _shown_words(differing: Sequence[Compared], ways: Mapping[tuple[Key, Way], Compared]) -> str:
+    """Say for how many lines the reason was taken away, stands on a page, or is a guess."""
+    without = [shown for line in differing if (shown := shown_by(line, ways)) is not None]
+    others = [reason_of(line) for line in differing if shown_by(line, ways) is None]
+    on_page = sum(reason is not None and bool(reason.page) for reason in others)
+    became = Counter(line.verdict for line in without)
+    words = ", ".join(f"{word}: {became[word]}" for word in (WITHIN, CANNOT_TELL, DIFFER) if became[word])
+    said = (
+        (len(without), f"measured without the reason ({words})"),
+        (on_page, "by a reason that a page shows in tests like them"),
+        (len(others) - on_page, "by a guess"),
+    )
+    return "".join(f", {count} {what}" for count, what in said if count)
 
 
 def _places(lines: Sequence[Compared]) -> Iterator[str]:

@@ -73,12 +73,25 @@ def test_a_line_that_differs_shows_what_is_left_without_the_reason() -> None:
         ["5 %, 0 %", "differs: starts", "1.015 [0.960, 1.050], within 10 % |"],
         ["2 %, 0 %", "within 10 %", " |"],
     ]
-    assert "- **starts**: " in text
+    assert "Lines without it are measured by `ours: --method=library-barrier`." in text
     assert "- **clock**: " not in text
     assert text.splitlines()[2] == (
-        "1 of 2 default rows are within 10 % of the original; 1 differ, 1 for a reason that an experiment "
-        "shows (without it, within 10 %: 1 of 1 that were measured so)."
+        "1 of 2 default rows are within 10 % of the original; 1 differ, 1 measured without the reason "
+        "(within 10 %: 1)."
     )
+
+
+def test_a_reason_that_nothing_shows_is_called_a_guess() -> None:
+    half = [0.50, 0.54, 0.51, 0.55, 0.52, 0.53]
+    text = "\n".join(page.page([compared(half), compared(half, "osu_bw")]))
+    assert text.splitlines()[2] == (
+        "0 of 2 default rows are within 10 % of the original; 2 differ, 1 by a reason that a page shows in "
+        "tests like them, 1 by a guess."
+    )
+    said = {line.partition(":")[0]: line for line in text.splitlines() if line.startswith("- **")}
+    assert "This is a guess. `theirs: -i 1000" in said["- **warm-up**"]
+    assert "guess" not in said["- **starts**"]
+    assert said["- **starts**"].endswith("should take it away, and was not measured.")
 
 
 @pytest.mark.parametrize(

@@ -87,8 +87,9 @@ def test_nothing_is_measured_into_another_users_folder(place: Path, victim: int)
     assert (folder / ".lock").read_text() == "{}"
 
 
+@pytest.mark.parametrize("mode", [0o666, 0o600])
 def test_another_users_lock_is_not_believed(
-    place: Path, victim: int, process: tuple[subprocess.Popen[bytes], str]
+    mode: int, place: Path, victim: int, process: tuple[subprocess.Popen[bytes], str]
 ) -> None:
     folder = place / "out"
 
@@ -98,7 +99,7 @@ def test_another_users_lock_is_not_believed(
 
     def plant() -> None:
         (folder / ".lock").write_text(f'{{"mark": "{process[1]}"}}')
-        (folder / ".lock").chmod(0o666)
+        (folder / ".lock").chmod(mode)
 
     def measure() -> None:
         with (

@@ -104,16 +104,14 @@ def locked(folder: Path) -> Iterator[Lock]:
     try:
         file = open_to_append(path, buffering=0)
     except OSError as error:
+        with suppress(FileNotFoundError):  # that of another user cannot even be opened
+            _check_owner(path.lstat(), folder)
         raise InputError(
             f"'{folder}' cannot be written: {error.strerror}; give --out another place"
         ) from None
     with file:
         stat = os.fstat(file.fileno())
-        if not is_own(stat, folder):
-            raise InputError(
-                f"'{path}' belongs to {owner_name(stat)} and is not believed: nothing was ended; remove it, "
-                f"then type: {resumed(folder)}"
-            )
+        _check_owner(stat, folder)
         with suppress(OSError):  # a file system without modes
             os.fchmod(file.fileno(), _MODE)
         notes = _take(file, folder)
@@ -160,6 +158,15 @@ def clear_after_kill(folder: Path, mark: str, grace: float = 0.0) -> tuple[str, 
         notes = _take(file, folder)
         _write(file, b"", folder)
     return notes
+
+
+def _check_owner(stat: os.stat_result, folder: Path) -> None:
+    """Raise InputError if the lock is another user's."""
+    if not is_own(stat, folder):
+        raise InputError(
+            f"'{folder / '.lock'}' belongs to {owner_name(stat)} and is not believed: nothing was ended; "
+            f"remove it, then type: {resumed(folder)}"
+        )
 
 
 def _check_in_place(path: Path, ours: os.stat_result) -> None:

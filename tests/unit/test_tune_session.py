@@ -11,6 +11,8 @@ import pytest
 
 from make_records import FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
+from steelyard.cli.tune import TuneOptions
+from steelyard.cli.tune import tune as tune_command
 from steelyard.judges.tuning.verdicts import NOT_RECOMMENDED, NOTHING_TO_GAIN, RECOMMENDED
 from steelyard.plan.plan import Plan
 from steelyard.session.results import Results, read_results
@@ -101,6 +103,13 @@ def test_the_file_is_measured_by_turns_with_none(tmp_path: Path) -> None:
     assert without == "-"
     assert shlex.split(str(words))[0] == "env"
     assert all(measure.env == {FORCED: "-"} for measure in plan.measure)  # no algorithm is forced beside it
+
+
+@pytest.mark.parametrize("what", [["mpi.bcast", "{sweep}"], ["{sweep}", "mpi.bcast"]])
+def test_a_sweep_that_is_there_is_named_whatever_is_typed_beside_it(what: list[str], tmp_path: Path) -> None:
+    options = TuneOptions([word.format(sweep=tmp_path) for word in what])
+    with pytest.raises(InputError, match=rf"'{tmp_path}' is measured already; leave mpi\.bcast out"):
+        tune_command(options)
 
 
 def test_a_sweep_that_finds_nothing_measures_nothing(tmp_path: Path) -> None:

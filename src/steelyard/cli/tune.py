@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -105,12 +106,14 @@ def _swept(options: TuneOptions, folder: Path) -> Results:
     from steelyard.session.results import read_results
 
     what = listed(options.what)
-    if any(Path(word).is_dir() for word in what):
+    folder_given = next((word for word in what if os.path.isdir(word)), None)  # noqa: PTH112 (any word)
+    if folder_given is not None:
         given = [f"--{name}" for name in ("mpi", "ranks") if getattr(options, name) is not None]
         given += ["--oversubscribe"] * options.oversubscribe
-        if given or len(what) > 1:
-            raise InputError(f"'{what[0]}' is measured already; leave {joined([*given, *what[1:]])} out")
-        return read_results(Path(what[0]))
+        given += [word for word in what if word != folder_given]
+        if given:
+            raise InputError(f"'{folder_given}' is measured already; leave {joined(given)} out")
+        return read_results(Path(folder_given))
     plan = _planned(what, options.ranks)
     plan = replace(
         plan,

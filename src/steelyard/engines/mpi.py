@@ -114,7 +114,8 @@ def choose_mpi(choice: str | None, tell: Tell = lambda _: None) -> Mpi:
         mpis.append(mpi)
     if choice is None:
         raise InputError(f"no MPI was found; type: {installing('mpi')}, or load your system's MPI module")
-    if choice.startswith(_OF_MPIS) and (located := shutil.which(choice)):  # mpicc.mpich and the like
+    located = shutil.which(choice)
+    if located and choice.startswith(_OF_MPIS):  # mpicc.mpich and the like
         return _at_path(Path(located))
     names = [mpi.name for mpi in mpis]
     near = difflib.get_close_matches(
@@ -122,8 +123,9 @@ def choose_mpi(choice: str | None, tell: Tell = lambda _: None) -> Mpi:
     )
     hint = f"; did you mean '{near[0]}'?" if near else "."
     listed = ", ".join(names) or "none"
+    path = f"a path, such as {located}" if located else "a path"
     raise InputError(
-        f"no MPI is named '{choice}'{hint} Found: {listed}. Or give a path, or one of {', '.join(_WHEELS)}"
+        f"no MPI is named '{choice}'{hint} Found: {listed}. Or give {path}, or one of {', '.join(_WHEELS)}"
     )
 
 

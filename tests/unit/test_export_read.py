@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import runpy
 import subprocess
@@ -197,6 +198,14 @@ def test_caliper_has_a_region_for_each_row_and_facts_of_the_run(tmp_path: Path) 
     assert ("time_seconds" in failed, float(failed["ended"])) == (False, 0.0)
     assert (run["folder"], run["ranks"], run["method"]) == ("monday", "4", "epoch")
     assert "mpi" not in run
+
+
+@pytest.mark.parametrize("name", [b"a\n__rec=globals", b"\xff"])
+def test_caliper_has_one_line_for_a_folder_of_any_name(name: bytes, tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(name))
+    file = tmp_path / "any.cali"
+    file.write_bytes(FORMATS["caliper"](Export((ExportedFolder(folder, Made(_ROWS)),))))
+    assert read_caliper_contents(str(file))[1]["folder"] == visible(str(folder))
 
 
 _COMPARE = Path("/usr/share/benchmark/compare.py")  # of libbenchmark-tools

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from steelyard import __version__
+from steelyard.base.printable import visible
 from steelyard.export.exported import Export
 from steelyard.export.tagged_rows import GAUGES, TaggedRow, numbers_of, tagged_rows
 
@@ -72,7 +73,7 @@ def caliper_text(what: Export) -> bytes:
     for path, tagged_row in zip(paths, rows, strict=True):
         numbers = numbers_of(tagged_row.row)
         profile.measured(path, {metrics[key]: repr(value) for key, value in numbers.items()})
-    folders = {"folder": str(what.folders[0].folder)} if len(what.folders) == 1 else {}
+    folders = {"folder": visible(str(what.folders[0].folder))} if len(what.folders) == 1 else {}
     facts = {"steelyard.version": __version__, **folders, **shared}
     profile.told(
         {profile.attribute(name, _STRING, _AS_VALUE | _GLOBAL): value for name, value in facts.items()}

@@ -122,6 +122,7 @@ def test_format_memory() -> None:
     assert units.format_memory(512) == "512 B"
     assert units.format_memory(-3.4) == "-3 B"
     assert units.format_memory(-0.4) == "0 B"
+    assert units.format_memory(-0.5) == "0 B"  # a median of two
     assert units.format_memory(-1040.4) == "-1.016 KiB"
 
 

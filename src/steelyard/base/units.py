@@ -157,7 +157,8 @@ def format_memory(count: float) -> str:
     """Write a measured amount in whole bytes, `7.758 GiB`, `-3 B`: by the largest binary prefix that leaves 1
     or more.
     """
-    sign, amount = "-" if count <= -0.5 else "", round(abs(count))
+    amount = round(abs(count))
+    sign = "-" if count < 0 < amount else ""
     for prefix in ("Ti", "Gi", "Mi", "Ki"):
         if amount >= _BINARY[prefix]:
             return f"{sign}{amount / _BINARY[prefix]:.4g} {prefix}B"

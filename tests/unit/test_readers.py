@@ -273,7 +273,21 @@ def test_files_stand_side_by_side_and_say_that_they_have_no_interval(
     text = capsys.readouterr().out
     assert "has no interval" in " ".join(text.replace("#", "").split())
     assert "1.5" in next(line for line in text.splitlines() if "1 KiB" in line or "1KiB" in line)
+    assert "several times" not in text
     load(LoadOptions(paths=[after], json=True))
     assert [one["value"] for one in json.loads(capsys.readouterr().out)[str(after)]] == [1.23, 3.0]
     with pytest.raises((InputError, typer.Exit), match="given twice"):
         load(LoadOptions(paths=[after, after]))
+
+
+def test_what_a_file_has_of_several_runs_is_their_median_and_said_to_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    once, twice = Path("once"), Path("twice")
+    once.write_text(_OSU)
+    twice.write_text(_OSU + _OSU.replace("2.00", "3.00"))
+    load(LoadOptions(paths=[once, twice]))
+    text = " ".join(capsys.readouterr().out.replace("#", "").split())
+    assert "1KiB 2 2.5 1.25" in text
+    assert "What twice has several times, as of several runs, is their median." in text

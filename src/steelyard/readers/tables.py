@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from steelyard.base.plural import joined
 from steelyard.base.printable import visible
 from steelyard.base.units import format_bytes
 from steelyard.readers.printed import PrintedNumber
@@ -12,6 +14,7 @@ from steelyard.render.table import NOTHING, Table, number, plain_lines, without_
 
 PrintedKey = tuple[str, str, int | None, int | None]
 _REMARK = "Such a number has no interval: nothing says how far off the next run would be, or what differs."
+_REPEATED = "What {files} has several times, as of several runs, is their median."
 
 
 def printed_table(sources: Mapping[str, Sequence[PrintedNumber]]) -> Table:
@@ -23,15 +26,23 @@ def printed_table(sources: Mapping[str, Sequence[PrintedNumber]]) -> Table:
     columns = (*first, *(number(visible(name), strong=True) for name in sources), *several)
     lines = plain_lines(_cells(key, [found.get(key) for found in by_key.values()]) for key in keys)
     suites = list(dict.fromkeys(one.suite for numbers in sources.values() for one in numbers))
-    return without_empty(
-        Table(f"As printed by {', '.join(suites)}", "", columns, lines, (_REMARK,), grouped=2)
-    )
+    repeated = [visible(name) for name, numbers in sources.items() if _has_repeated(numbers)]
+    remarks = (*((_REPEATED.format(files=joined(repeated)),) if repeated else ()), _REMARK)
+    return without_empty(Table(f"As printed by {', '.join(suites)}", "", columns, lines, remarks, grouped=2))
+
+
+def _has_repeated(numbers: Sequence[PrintedNumber]) -> bool:
+    return any(count > 1 for count in Counter(map(_key, numbers)).values())
+
+
+def _key(printed: PrintedNumber) -> PrintedKey:
+    return printed.test, printed.column, printed.bytes, printed.ranks
 
 
 def _by_key(numbers: Sequence[PrintedNumber]) -> dict[PrintedKey, float]:
     found: dict[PrintedKey, list[float]] = {}
-    for one in numbers:
-        found.setdefault((one.test, one.column, one.bytes, one.ranks), []).append(one.value)
+    for printed in numbers:
+        found.setdefault(_key(printed), []).append(printed.value)
     return {key: statistics.median(values) for key, values in found.items()}
 
 

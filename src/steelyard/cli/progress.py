@@ -133,7 +133,7 @@ class _Shower:
         self.task = bar.add_task("starting", total=None, left="")
         self.began = time.monotonic()
         self.eta = Eta(())
-        self.expected: float | None = None  # seconds for all, as was said before; None once that is corrected
+        self.expected: float | None = None  # seconds for all, as was said last
         self.rest: float | None = None  # seconds until the end, as of `rest_at`
         self.rest_at, self.look_at = 0.0, 0.0
         self.to_come: OrderedDict[int, PlannedPoint] = OrderedDict()

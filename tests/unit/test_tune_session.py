@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,7 +14,12 @@ from make_records import FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.cli.tune import TuneOptions
 from steelyard.cli.tune import tune as tune_command
-from steelyard.judges.tuning.verdicts import NOT_RECOMMENDED, NOTHING_TO_GAIN, RECOMMENDED
+from steelyard.judges.tuning.verdicts import (
+    NOT_RECOMMENDED,
+    NOTHING_TO_GAIN,
+    RECOMMENDED,
+    tuned_sentences,
+)
 from steelyard.plan.plan import Plan
 from steelyard.session.results import Results, read_results
 from steelyard.session.tune import Checking, own_table, tune
@@ -132,3 +138,33 @@ def test_a_library_without_a_table_is_refused(tmp_path: Path) -> None:
     sweep = _sweep(tmp_path / "sweep")
     with pytest.raises(InputError, match="has no table of algorithms that a file could change"):
         own_table(sweep.read.measured, "mpich-5.0.2")
+
+
+def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
+    library, out = _Library(40 * US), tmp_path / "out" / "of ten"
+    found = tune(_sweep(tmp_path / "sweep"), out, Checking(10, None, library.measure))
+    assert found.verdict == RECOMMENDED
+    said = list(tuned_sentences(found))[-1]
+    assert shlex.split(said.partition(": ")[2]) == [".", str(out / f"{MPI}.sh")]
+
+
+def test_launches_of_another_file_and_an_earlier_script_recommend_nothing(tmp_path: Path) -> None:
+    sweep, script = _sweep(tmp_path / "sweep"), tmp_path / f"{MPI}.sh"
+    tune(sweep, tmp_path, Checking(10, None, _Library(40 * US).measure))
+    assert script.exists()
+    found = tune(sweep, tmp_path, Checking(10, None, _Library(150 * US).measure))
+    assert (found.verdict, script.exists()) == (NOT_RECOMMENDED, False)
+    (tmp_path / f"{MPI}.rules").write_text("another\n")
+    with pytest.raises(InputError, match="measured another file than this sweep proposes"):
+        tune(sweep, tmp_path, Checking(10, None, _Library(40 * US).measure))
+
+
+def test_a_table_of_algorithms_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
+    library = tmp_path / "libmpi.so"
+    sound = b'{"collective=bcast":{"comm_type=intra":{"algorithm=MPIR_Bcast_intra_binomial":{}}}}'
+    broken = b'{"collective=bcast":{algorithm=MPIR_}'
+    library.write_bytes(b"\0".join((b"", broken, sound, b"")))
+    job = SimpleNamespace(mpi=SimpleNamespace(name="mpich-5.0.2"))
+    file = SimpleNamespace(job=job, launch=SimpleNamespace(libraries=[SimpleNamespace(path=str(library))]))
+    sweep = SimpleNamespace(files=[file])
+    assert own_table(sweep, "mpich-5.0.2") == json.loads(sound)  # type: ignore[arg-type]

@@ -121,6 +121,11 @@ def test_borders_between_sizes_lie_at_their_geometric_mean() -> None:
     }
 
 
+def test_two_test_cases_that_no_file_tells_apart_are_refused() -> None:
+    with pytest.raises(InputError, match=r"mpi\.bcast of 128 B on 2 ranks more than once"):
+        ranges_of([_choice(8, ""), _choice(128, "chain"), _choice(128, "binomial")])
+
+
 def _file(choices: Sequence[Choice], own: Mapping[str, Any] | None = None) -> TuningFile:
     ending, write = WRITERS[choices[0].mpi.partition("-")[0]]
     return write(ranges_of(choices), Path(f"/there/mine{ending}"), own or {})

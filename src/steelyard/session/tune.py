@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular, write_given
+from steelyard.base.json_text import decode_json
 from steelyard.judges.compare.answer import Question
 from steelyard.judges.tuning.choices import Choice, choices_of, family_of, is_swept
 from steelyard.judges.tuning.files import WRITERS, TuningFile
@@ -38,6 +40,7 @@ _FACTOR = "wrapper"  # of arms: the same program, run by env(1) with the variabl
 _MOST_LIBRARY_BYTES = 1 << 28  # with the information for debuggers
 _TABLE = re.compile(rb'\{"collective=[^\0]*\}(?=\0)')  # compact JSON, as a string of C
 _OF_ALGORITHMS = b"algorithm=MPIR_"  # in the table that a file replaces, and not in those of the device
+_AS_TABLE = msgspec.json.Decoder(dict[str, Any])
 
 
 class Checking(Struct, frozen=True):
@@ -72,18 +75,18 @@ def tune(sweep: Results, folder: Path, checking: Checking) -> Tuned:
 def _tuned_mpi(choices: Sequence[Choice], sweep: Measured, folder: Path, checking: Checking) -> TunedMpi:
     mpi = choices[0].mpi
     name = re.sub(r"[^\w.+-]", "-", mpi)
-    file = _written(choices, sweep, folder / name)
+    check, script = folder / f"check-{name}", folder / f"{name}.sh"
+    file = _written(choices, sweep, folder / name, check)
+    script.unlink(missing_ok=True)  # of an earlier verdict
     words = shlex.join(("env", *(f"{variable}={value}" for variable, value in file.settings.items())))
     wanted = {choice.point for choice in choices}
     points = [point for point in sweep.campaign.points if point.point in wanted]
     plan = plan_again(sweep.campaign, points, {_FACTOR: (UNSET, words)}, checking.launches)
     plan = replace(with_secrets(plan), name="tune", time_budget=checking.time_budget)
-    check = folder / f"check-{name}"
     checking.measure(plan, check)
     compared = compare_folders([check], Question(), by=_FACTOR)
     cases = cases_of(choices, compared)
     verdict, why = judge_cases(cases)
-    script = folder / f"{name}.sh"
     if verdict == RECOMMENDED:
         lines = (f"export {variable}={shlex.quote(value)}" for variable, value in file.settings.items())
         write_given(script, "\n".join((f"# {mpi}: {why}", *lines, "")).encode())
@@ -99,14 +102,22 @@ def _tuned_mpi(choices: Sequence[Choice], sweep: Measured, folder: Path, checkin
     )
 
 
-def _written(choices: Sequence[Choice], sweep: Measured, path: Path) -> TuningFile:
-    """Write the file of one MPI, whose name begins with `path`. Raises InputError."""
+def _written(choices: Sequence[Choice], sweep: Measured, path: Path, check: Path) -> TuningFile:
+    """Write the file of one MPI, whose name begins with `path`. Raises InputError, also if the folder `check`
+    has launches of another file.
+    """
     family = family_of(choices[0].mpi)
     ending, write = WRITERS[family]
     table = own_table(sweep, choices[0].mpi) if family == "mpich" else {}
     file = write(ranges_of(choices), path.with_name(path.name + ending).absolute(), table)
     if file.name:
-        write_given(path.with_name(file.name), file.text.encode())
+        place, text = path.with_name(file.name), file.text.encode()
+        if check.exists() and (not place.exists() or read_regular(place) != text):
+            raise InputError(
+                f"'{check}' measured another file than this sweep proposes; give --out a free name"
+            )
+        make_folder(path.parent)
+        write_given(place, text)
     return file
 
 
@@ -125,6 +136,6 @@ def own_table(sweep: Measured, mpi: str) -> Mapping[str, Any]:
         tables = _TABLE.findall(read_regular(Path(name), _MOST_LIBRARY_BYTES))
         for table in tables:
             if _OF_ALGORITHMS in table:
-                decoded: dict[str, Any] = msgspec.json.decode(table)
-                return decoded
+                with suppress(msgspec.DecodeError):
+                    return decode_json(table, _AS_TABLE)
     raise InputError(f"{mpi} has no table of algorithms that a file could change; leave it out with --mpi")

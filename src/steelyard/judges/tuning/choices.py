@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from steelyard.records.campaign_file import UNSET
 from steelyard.results.key import RowKey, key_of
-from steelyard.results.row import Row, has_time
+from steelyard.results.row import Row, launch_medians
 from steelyard.stats import difference_interval
 from steelyard.stats.fast_stats import middle
 
@@ -172,10 +172,7 @@ def _choice(group: Sequence[Row]) -> Choice | None:
 
 def _against(row: Row, usual: Row) -> _Against | None:
     """None where launches that have both are too few for an interval."""
-    mine, theirs = (
-        {launch.launch: launch.median or 0.0 for launch in of.launches if has_time(launch)}
-        for of in (row, usual)
-    )
+    mine, theirs = launch_medians(row), launch_medians(usual)
     shared = sorted(mine.keys() & theirs.keys())
     if len(shared) < _LEAST_LAUNCHES:
         return None

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from steelyard.base.errors import InputError
+from steelyard.base.units import format_bytes
 from steelyard.judges.tuning.choices import Choice
 
 
@@ -25,7 +27,8 @@ def ranges_of(choices: Sequence[Choice]) -> Ranges:
     """Join the choices at neighbouring sizes, those of one MPI.
 
     Between two measured sizes of unlike choices the border is their geometric mean, where a factor is as
-    large to either side. Nothing is said of sizes below the smallest and above the largest.
+    large to either side. Nothing is said of sizes below the smallest and above the largest. Raises InputError
+    for two choices at one size, which no file can tell apart.
     """
     ranges_by: Ranges = {}
     for collective in dict.fromkeys(choice.collective for choice in choices):
@@ -45,6 +48,11 @@ def _joined(sizes: Sequence[Choice]) -> tuple[SizeRange, ...]:
     ranges = [SizeRange(sizes[0].bytes, sizes[0].bytes, sizes[0].algorithm)]
     for choice in sizes[1:]:
         last = ranges[-1]
+        if choice.bytes == last.high:
+            raise InputError(
+                f"the sweep has mpi.{choice.collective} of {format_bytes(choice.bytes)} on {choice.ranks} "
+                "ranks more than once, and no file can tell these test cases apart; measure one of them"
+            )
         if choice.algorithm == last.algorithm:
             ranges[-1] = SizeRange(last.low, choice.bytes, last.algorithm)
         else:

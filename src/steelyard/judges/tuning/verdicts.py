@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
@@ -146,7 +147,7 @@ def tuned_sentences(result: Tuned) -> Iterator[str]:
     for mpi in result.mpis:
         yield f"{mpi.mpi}: {mpi.verdict}: {mpi.why}."
         if mpi.script:
-            yield f"To use it in a shell: . {mpi.script}"
+            yield f"To use it in a shell: . {shlex.quote(mpi.script)}"
 
 
 def judged_mpis(result: Tuned) -> Iterator[Judged]:

@@ -18,7 +18,7 @@ from steelyard.judges.accept.waiting import waiting
 from steelyard.records.campaign_file import CampaignFile
 from steelyard.results.facets import Offered, Used
 from steelyard.results.load import Measured
-from steelyard.results.row import Row
+from steelyard.results.row import STAY, Row
 
 _MPI = "openmpi-4.1.4"
 _EVEN = (0.99, 1.01, 1.0, 1.02, 0.98, 1.0)
@@ -154,3 +154,20 @@ def test_a_factor_is_asked_of_victims_alone(tmp_path: Path) -> None:
     path.write_text('[[limit]]\nwhat = "mine"\nop = "mpi.bcast"\nbelow = "3x"\n')
     with pytest.raises(InputError, match=r"a factor is a limit of mpi\.pattern\.victim"):
         read_limits(path)
+
+
+@pytest.mark.parametrize(("limits", "verdict"), [(1, "not well"), (50, "cannot tell")])
+def test_limits_of_factors_share_their_level(limits: int, verdict: str, tmp_path: Path) -> None:
+    path, asked = tmp_path / "site.toml", _IMPACT.format(traffic="fan_in", below="1.93x")
+    path.write_text("".join(f'[[limit]]\nwhat = "limit {k}"\n{asked}\n' for k in range(limits)))
+    found = judge(limit_criteria(read_limits(path)), Candidate(_weighed(_victim(2.0))))
+    assert {topic.verdict for topic in found} == {verdict}
+
+
+def test_launches_that_stay_in_modes_meet_no_limit(tmp_path: Path) -> None:
+    path = tmp_path / "site.toml"
+    path.write_text('[[limit]]\nwhat = "mine"\nop = "mpi.pingpong"\nbelow = "1ms"\n')
+    hidden = msgspec.structs.replace(_BLOCKS, ci_none=STAY)
+    for rows, verdict in ([_BLOCKS], "well"), ([hidden], "cannot tell"):
+        (found,) = judge(limit_criteria(read_limits(path)), Candidate(_weighed(rows)))
+        assert found.verdict == verdict, found

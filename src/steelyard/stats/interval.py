@@ -206,6 +206,7 @@ def launch_interval(
 
 def span_of(
     values: Sequence[float],
+    level: float = 0.95,
     *,
     logs: bool = True,
     groups: Sequence[Sequence[int]] = (),
@@ -220,7 +221,7 @@ def span_of(
         raise ValueError("a span needs a launch")
     if len(values) == 1:
         return Interval(float(values[0]))
-    estimate = launch_interval(values, logs=logs, groups=groups, alike=alike)
+    estimate = launch_interval(values, level, logs=logs, groups=groups, alike=alike)
     return Interval(estimate.value, estimate.low, estimate.high)
 
 

@@ -52,19 +52,21 @@ class Congestion(Struct, frozen=True, kw_only=True):
     verdict: str
 
 
-def congestions(rows: Sequence[Row]) -> tuple[Congestion, ...]:
-    """Compare each victim with the same one beside idle ranks, in the order of the rows."""
+def congestions(rows: Sequence[Row], level: float = 0.95) -> tuple[Congestion, ...]:
+    """Compare each victim with the same one beside idle ranks, in the order of the rows, by intervals of that
+    level.
+    """
     timed = [row for row in rows if row.status == "ok" and row.time and TRAFFIC in row.params]
     quiet: dict[tuple[object, ...], Row] = {}
     for row in timed:
         if row.params[TRAFFIC] == NONE:
             quiet.setdefault(key_of(row, _FREE), row)
     pairs = [(row, quiet.get(key_of(row, _FREE))) for row in timed]
-    return tuple(_of(row, base, timed) for row, base in pairs if base is not None and base is not row)
+    return tuple(_of(row, base, timed, level) for row, base in pairs if base is not None and base is not row)
 
 
-def _of(row: Row, base: Row, among: Sequence[Row]) -> Congestion:
-    ratios_of = {name: _ratio(_launches(row, name), _launches(base, name)) for name in QUANTILES}
+def _of(row: Row, base: Row, among: Sequence[Row], level: float) -> Congestion:
+    ratios_of = {name: _ratio(_launches(row, name), _launches(base, name), level) for name in QUANTILES}
     impact = {name: ratio for name, ratio in ratios_of.items() if ratio is not None}
     return Congestion(
         op=row.op,
@@ -90,9 +92,9 @@ def _launches(row: Row, quantile: str) -> dict[int, float]:
     return {tail.launch: tail.values[quantile] for tail in row.get(Tails).tails if tail.values.get(quantile)}
 
 
-def _ratio(loaded: dict[int, float], quiet: dict[int, float]) -> Interval | None:
+def _ratio(loaded: dict[int, float], quiet: dict[int, float], level: float) -> Interval | None:
     ratios = [loaded[launch] / quiet[launch] for launch in sorted(loaded.keys() & quiet.keys())]
-    return span_of(ratios) if ratios else None
+    return span_of(ratios, level) if ratios else None
 
 
 def _verdict(impact: Interval | None) -> str:

@@ -36,6 +36,7 @@ from steelyard.results.facets import Memory, Rate
 from steelyard.results.row import Row, has_time
 from steelyard.rows.words import row_name
 from steelyard.stats import launch_interval
+from steelyard.stats.fast_stats import middle
 
 _MOST_LIMITS = 1000
 _LONGEST = 60  # letters of a name, and of what is quoted
@@ -242,7 +243,7 @@ def _side(weighed: Weighed, row: Row, limit: Limit, level: float) -> tuple[str, 
     if limit.is_memory:
         return _memory_side(row.get(Memory), limit, name, row.launch_count)
     if limit.is_factor:
-        return _factor_side(weighed, row, limit, name)
+        return _factor_side(weighed, row, limit, name, level)
     scale = _scale(weighed, row, limit)
     medians = [launch.median or 0.0 for launch in row.launches if has_time(launch)]
     if scale is None:
@@ -250,6 +251,8 @@ def _side(weighed: Weighed, row: Row, limit: Limit, level: float) -> tuple[str, 
     values = [scale / median if limit.above is not None else median for median in medians]
     if len(values) < 2:
         return CANNOT_TELL, f"{limit.words(values[0])} in one launch of {name}", 1
+    if row.ci_none is not None:
+        return CANNOT_TELL, f"{limit.words(middle(values))} in {name}, and {row.ci_none}", len(values)
     said = launch_interval(values, level, alike=row.alike)
     return *_judged_interval((said.value, said.low, said.high), limit, name), len(values)
 
@@ -262,10 +265,11 @@ def _memory_side(kept: Memory, limit: Limit, name: str, launches: int) -> tuple[
     return *_judged_interval((kept.held_bytes, kept.held_low, kept.held_high), limit, name), launches
 
 
-def _factor_side(weighed: Weighed, row: Row, limit: Limit, name: str) -> tuple[str, str, int]:
+def _factor_side(weighed: Weighed, row: Row, limit: Limit, name: str, level: float) -> tuple[str, str, int]:
     """The same of a victim's time beside traffic over that without, by the factor of the medians."""
     quiet = [other for other in weighed.rows if other.params.get(TRAFFIC) == NONE]
-    impact = next((each.impact.get(P50) for each in congestions([*quiet, row]) if each.traffic != NONE), None)
+    each = next((each for each in congestions([*quiet, row], level) if each.traffic != NONE), None)
+    impact = each.impact.get(P50) if each else None
     if impact is None:
         return CANNOT_TELL, f"{name} has no time without traffic", 0
     if impact.low is None or impact.high is None:

@@ -41,3 +41,9 @@ def test_columns_of_one_direction_and_columns_of_zeros_share_no_factor() -> None
     design = np.stack((np.zeros(3), column, 2 * column), axis=1)
     assert nonnegative_fits(design, 4 * column) == pytest.approx([0.0, 4.0, 0.0])
     assert nonnegative_fits(design, -column) == pytest.approx([0.0, 0.0, 0.0])
+
+
+def test_equal_values_over_repeated_places_have_a_slope_of_nothing() -> None:
+    slope = slope_interval(np.array([2.0, 2.0, 4.0, 8.0]), np.full(4, 128.0))
+    assert slope is not None
+    assert (slope.value, slope.low, slope.high) == (0.0, 0.0, 0.0)

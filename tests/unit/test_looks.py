@@ -88,6 +88,17 @@ def test_what_few_pairs_told_falls_if_more_pairs_show_that_they_are_alike() -> N
     assert said.low[0] <= 0 <= said.high[0]
 
 
+def test_a_column_that_has_ended_falls_too_if_later_pairs_of_others_are_alike() -> None:
+    """It keeps no interval without 0 beside a p that tells nothing."""
+    first, second = _arms(5, 30, 2, 0.01, 0.0)
+    second[:10] += 0.3
+    first[10:, 0] = np.nan
+    assert compare_looks(first[:10], second[:10]).p[0] <= 0.01
+    said = compare_looks(first, second, (10,))
+    assert said.alike
+    assert (said.p[0] <= 0.01) == (not said.low[0] <= 0 <= said.high[0])
+
+
 def test_a_column_that_is_no_longer_measured_keeps_its_interval() -> None:
     first, second = _arms(4, 60, 2, 0.03, 0.0)
     first[10:, 0] = np.nan

@@ -118,7 +118,7 @@ def compare_looks(
     `level` where any look told a difference. Then 0 does not lie inside the interval.
 
     A look at few pairs does not see that pairs next to each other are alike, which its p assumes they are
-    not. If a later look sees it, what earlier ones told does not count.
+    not. If a later look sees it, what earlier ones told does not count: columns are as that look has them.
     """
     lines, found = first.shape[0], None
     before: list[int] = []
@@ -133,14 +133,18 @@ def compare_looks(
 
 
 def _grown(before: Swapped, now: Swapped) -> Swapped:
-    """Take the columns that have more pairs than before, and the least p of all looks."""
+    """Take the columns that have more pairs than before, and the least p of all looks.
+
+    Where pairs are alike now, take all columns as they are now.
+    """
+    if now.alike:
+        return now
     grew = now.pairs > before.pairs
     taken = {
         name: np.where(grew, getattr(now, name), getattr(before, name))
         for name in ("estimate", "low", "high", "pairs", "plain_low", "plain_high", "error")
     }
-    earlier = 1.0 if now.alike else before.p
-    return replace(now, **taken, p=np.minimum(earlier, np.where(grew, now.p, 1.0)))
+    return replace(now, **taken, p=np.minimum(before.p, np.where(grew, now.p, 1.0)))
 
 
 def _told(swapped: Swapped, false_alarm: float) -> Swapped:

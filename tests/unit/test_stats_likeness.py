@@ -26,3 +26,13 @@ def test_few_launches_that_stay_in_modes_do_not_show_the_others(
     assert least <= np.mean(hidden) <= most
     assert not Likeness(rho=0.8).hides(3)  # without modes
     assert not Likeness(rho=0.4, stays=True).hides(10)  # worth enough
+
+
+def test_a_test_case_without_a_time_hides_no_modes_of_the_others() -> None:
+    """One whose median is 0 in a launch has no logarithm."""
+    rng = generator(69)
+    order, begins, way = np.arange(5), rng.integers(1, 5, 40)[:, None], np.arange(40)[:, None] % 3
+    is_slow = ((way == 0) & (order >= begins)) | ((way == 1) & (order < begins))
+    folder = 1000.0 * np.exp(0.01 * rng.standard_normal((40, 5))) * (1 + is_slow)
+    assert common_likeness(folder).hides(5)
+    assert common_likeness([*folder, [0.0, 900.0, 300.0, 4000.0, 20.0]]).hides(5)

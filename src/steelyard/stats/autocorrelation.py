@@ -99,7 +99,8 @@ def common_likeness(series: Iterable[ArrayLike]) -> Likeness:
     if table is None:
         return NOT_ALIKE
     ranks = np.stack([ranks_of(column) for column in table.T], axis=1)
-    logs = np.log(table) if float(table.min()) > 0.0 else table
+    positive = (table > 0.0).all(axis=0)
+    logs = np.log(table[:, positive]) if positive.any() else table
     ways = [_shown(ranks), _shown(logs), _shown(logs, weighed=True)]
     rho = min(max(way.rho for way in ways), _MOST_TOGETHER)
     alike = Likeness(rho, ways[0].series, rho >= _STAYING and _has_modes(logs))

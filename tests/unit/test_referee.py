@@ -14,6 +14,7 @@ from further import further
 from loaded import load_benchmark
 from planted import BEGAN_NS, HOUR_NS, measured, planted
 from steelyard.judges.compare.answer import FASTER, SLOWER
+from steelyard.results.combined import combine
 from steelyard.results.facets import Samples, Together
 from steelyard.results.row import INDEPENDENT, STAY, Row
 from steelyard.results.rows import rows_of
@@ -21,6 +22,8 @@ from steelyard.results.sittings import sittings_of
 from steelyard.rows.figure_groups import Shown
 from steelyard.rows.row_words import remarks
 from steelyard.rows.table import IF_INDEPENDENT, RowTable, row_table
+from steelyard.stats import Interval
+from steelyard.stats.autocorrelation import Likeness
 
 for needed in ("coverage_table", "coverage_derived"):
     load_benchmark(needed)
@@ -163,6 +166,14 @@ def test_launches_that_stay_in_modes_have_no_interval_and_say_why() -> None:
     rows = rows_of(measured([planted(one, point=k, size=8 << k) for k, one in enumerate(samples)]))
     assert {(row.time_low, row.time_high, row.ci_none) for row in rows} == {(None, None, STAY)}
     assert all(f"no ±: {STAY}" in [one.text for one in remarks(row)] for row in rows)
+
+
+def test_bounds_make_no_interval_of_launches_that_stay_in_modes() -> None:
+    cells = planted([[1000.0, 1001.0, 1002.0]] * 3).cells
+    alike = Likeness(rho=0.8, series=40.0, stays=True)
+    shares = [0.2, 0.5, 0.8]
+    assert combine(cells, 0.95, alike=alike).span(shares, least=0.0, most=1.0) == Interval(0.5)
+    assert combine(cells, 0.95).span(shares, least=0.1, most=1.0) == Interval(0.5, 0.1, 1.0)
 
 
 def test_launches_of_a_folder_are_alike_if_its_test_cases_together_show_it() -> None:

@@ -75,6 +75,8 @@ class Combined(Struct, frozen=True):
             return Interval(float(values[0]))
         groups = self.groups.values() if len(values) == len(self.launches) else ()
         over = _seen(values, self.level, groups, self.alike, logs=logs)
+        if over.kind == "none":
+            return Interval(over.value)
         return Interval(over.value, finite(max(over.low, least)), finite(min(over.high, most)))
 
     def difference(self, values: Sequence[float]) -> Interval:

@@ -107,7 +107,7 @@ def _senders(count: int, row: Row, rates: list[float], ratios: list[float]) -> S
     return Senders(
         senders=count,
         time=Interval(row.time or 0.0, row.time_low, row.time_high),
-        rate=span_of(rates),
+        rate=span_of(rates, alike=row.alike),
         relative=span_of(ratios) if ratios else None,
         of_line=_of_line(row, span_of(rates).value),
         even=None if even is None else Interval(even, ranks.rank_evenness_low, ranks.rank_evenness_high),

@@ -107,4 +107,4 @@ def _resent(combined: Combined) -> Interval | None:
         sent = sum(host.sent for host in launch.network.resent)
         if sent > 0:
             shares.append(sum(host.again for host in launch.network.resent) / sent)
-    return combined.span(shares) if shares else None
+    return combined.span(shares, least=0.0, most=1.0) if shares else None

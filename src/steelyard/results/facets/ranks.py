@@ -93,7 +93,7 @@ def _evenness(combined: Combined) -> Interval | None:
     """Compare the shortest of the ranks' medians with the longest, launch by launch."""
     medians = [launch.taken.rank_medians for launch in combined.launches]
     ratios = [min(ranks) / max(ranks) for ranks in medians if len(ranks) > 0 and max(ranks) > 0]
-    return combined.span(ratios) if ratios else None
+    return combined.span(ratios, most=1.0) if ratios else None
 
 
 def _column_middles(launches: Sequence[Sequence[float] | FloatArray]) -> tuple[float, ...]:

@@ -27,7 +27,8 @@ from steelyard.export.exported import Export, ExportedFolder
 from steelyard.export.formats import FORMATS
 from steelyard.render.markdown import table_markdown
 from steelyard.render.table import BAD, Line, Table, number, remark, words
-from steelyard.results.row import Row
+from steelyard.results.row import INDEPENDENT, Row
+from steelyard.rows.table import IF_INDEPENDENT
 
 _HOSTILE = 'a "b"\\ c=d,e\n# EOF\x1b[2J|<b>*x*'
 # Words of Ramble's language on lines that have more than the word.
@@ -266,3 +267,5 @@ def test_results_in_markdown_are_a_table_of_each_op() -> None:
     assert rows[3][-1] == "failed: hang"
     assert "Skipped: 1 of 4." in text
     assert "\x1b" not in text
+    assert IF_INDEPENDENT not in text
+    assert IF_INDEPENDENT in _text("markdown", (_case(ci_if=INDEPENDENT),))

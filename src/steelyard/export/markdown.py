@@ -14,6 +14,7 @@ from steelyard.results.facets import Rate, Samples
 from steelyard.results.row import Row
 from steelyard.rows.labels import Labels, row_labels
 from steelyard.rows.row_words import remarks, value_words
+from steelyard.rows.table import assumed_notes
 from steelyard.rows.words import half_words, rate_words, time_words
 
 
@@ -39,7 +40,7 @@ def _table(op: str, rows: Sequence[Row]) -> Table:
         remark(),
     )
     lines = tuple(_line(row, labels, i) for i, row in enumerate(rows))
-    return without_empty(Table(op, ", ".join(labels.common.values()), columns, lines))
+    return without_empty(Table(op, ", ".join(labels.common.values()), columns, lines, assumed_notes(rows)))
 
 
 def _line(row: Row, labels: Labels, i: int) -> Line:

@@ -257,6 +257,10 @@ def _notes(table: RowTable, rivals: RivalNames | None) -> tuple[str, ...]:
     """Write notes: the numbers of several methods, shared remarks, and the limits of ratios of folders."""
     natures = {row.method: row.nature for row in table.rows}
     told = tuple(f"{method}: {text}" for method, text in natures.items() if text)
-    assumed = (IF_INDEPENDENT,) if any(row.ci_if for row in table.rows) else ()
-    notes = (*(told if len(natures) > 1 else ()), *assumed, *table.remarks.notes)
+    notes = (*(told if len(natures) > 1 else ()), *assumed_notes(table.rows), *table.remarks.notes)
     return (*notes, NOT_BY_TURNS) if rivals and not rivals.took_turns else notes
+
+
+def assumed_notes(rows: Sequence[Row]) -> tuple[str, ...]:
+    """Say what the intervals of rows assume that nothing shows."""
+    return (IF_INDEPENDENT,) if any(row.ci_if for row in rows) else ()

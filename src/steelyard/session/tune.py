@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import read_regular, write_given
+from steelyard.base.files import make_folder, read_regular, write_given
 from steelyard.base.json_text import decode_json
 from steelyard.judges.compare.answer import Question
 from steelyard.judges.tuning.choices import Choice, choices_of, family_of, is_swept

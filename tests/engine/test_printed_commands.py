@@ -251,7 +251,7 @@ def test_a_folder_of_another_campaign_goes_on_by_its_own(advice: Advice) -> None
     assert advice.type("campaign/folder.py: _check_same", said).code == 0
 
 
-@types("campaign/lock.py: locked")
+@types("campaign/lock.py: _check_owner")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a file away")
 def test_a_lock_of_another_user_is_removed(advice: Advice) -> None:
     advice.measure()
@@ -259,7 +259,7 @@ def test_a_lock_of_another_user_is_removed(advice: Advice) -> None:
     os.chown(path, 65534, -1)
     said = advice.steelyard("run", "--out", FOLDER)
     path.unlink()
-    assert advice.type("campaign/lock.py: locked", said).code == 0
+    assert advice.type("campaign/lock.py: _check_owner", said).code == 0
 
 
 @types("campaign/lock.py: _write")

@@ -85,6 +85,7 @@ def test_a_host_whose_messages_are_late_is_named(tmp_path: Path) -> None:
     assert "h3" in [one.host for one in matrix.times if one.is_slower]
 
 
+@pytest.mark.further
 def test_a_host_that_is_slow_itself_is_named(tmp_path: Path) -> None:
     source, library, wrapper = (tmp_path / name for name in ("slow.c", "slow.so", "wrapper"))
     source.write_text(_SLOW)

@@ -61,6 +61,7 @@ def _measure(*ops: str, library: Path) -> Measure:
     )
 
 
+@pytest.mark.further
 def test_planted_violations_are_found_and_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

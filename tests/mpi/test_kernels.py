@@ -126,6 +126,7 @@ def test_kernels_give_the_published_answers(tmp_path: Path, mpi: Mpi, ranks: int
     assert sum(isinstance(one, Phases) for one in records) == len(cases)
 
 
+@pytest.mark.further
 def test_a_planted_error_of_one_rank_is_caught(tmp_path: Path, one_mpi: Mpi) -> None:
     for plant in range(2):
         lines = kernel_lines(_PLANTED, f" plant={plant}")

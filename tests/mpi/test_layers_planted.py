@@ -20,6 +20,7 @@ _DATA = Path(__file__).parent.parent / "data"
 _EXAMPLES = engine_folder().parent / "examples" / "layers"
 
 
+@pytest.mark.further
 def test_a_planted_layer_costs_what_it_takes(tmp_path: Path, one_mpi: Mpi) -> None:
     """By a clock that stands still but for what is planted: nothing depends on this machine's time."""
     clock, layer = (

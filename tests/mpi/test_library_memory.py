@@ -68,6 +68,7 @@ def _memory_of(folder: Path, mpi: Mpi) -> ObjectMemory:
     return memory
 
 
+@pytest.mark.further
 def test_a_library_that_keeps_of_each_communicator_leaks(
     tmp_path: Path, one_mpi: Mpi, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -215,7 +215,7 @@ def test_what_two_measures_ask_for_is_measured_once() -> None:
         ),
         (
             Measure(ops=("mpi.bcast", "mpi.barrier"), params={"window": 8}),
-            "neither mpi.bcast, ... mpi.barrier, nor the method, nor the stop rule has a parameter 'window'",
+            "neither mpi.bcast, mpi.barrier, nor the method, nor the stop rule has a parameter 'window'",
         ),
         (Measure(ops=("mpi.bcast",), rule="fixed", params={"tolerance": 0.1}), "has a parameter 'tolerance'"),
         (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -152,6 +153,7 @@ def test_launches_of_another_file_and_an_earlier_script_recommend_nothing(tmp_pa
     sweep, script = _sweep(tmp_path / "sweep"), tmp_path / f"{MPI}.sh"
     tune(sweep, tmp_path, Checking(10, None, _Library(40 * US).measure))
     assert script.exists()
+    shutil.rmtree(tmp_path / f"check-{MPI}")
     found = tune(sweep, tmp_path, Checking(10, None, _Library(150 * US).measure))
     assert (found.verdict, script.exists()) == (NOT_RECOMMENDED, False)
     (tmp_path / f"{MPI}.rules").write_text("another\n")

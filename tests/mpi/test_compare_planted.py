@@ -25,6 +25,7 @@ from steelyard.results.rows import results
 pytestmark = pytest.mark.xdist_group("waits")
 
 
+@pytest.mark.further
 def test_a_planted_slow_down_is_found_and_named(tmp_path: Path) -> None:
     mpi = choose_mpi("openmpi")
     library = slow_library(tmp_path, mpi)

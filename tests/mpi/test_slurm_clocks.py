@@ -33,6 +33,7 @@ _OVER_TCP = {
 }
 
 
+@pytest.mark.further
 def test_clocks_of_hosts_are_related_through_srun(tmp_path: Path) -> None:
     if why := testbed.why_not() or beds.why_not():
         pytest.skip(why)

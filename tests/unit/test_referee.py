@@ -157,11 +157,11 @@ def test_an_interval_says_what_it_assumes_of_few_launches(
 
 
 def test_launches_that_stay_in_modes_have_no_interval_and_say_why() -> None:
-    """Forty test cases of five launches; a third become slow at some launch, a third fast, a third stay."""
+    """Forty test cases of six launches; a third become slow at some launch, a third fast, a third stay."""
     rng = np.random.default_rng(6)
-    order, begins, way = np.arange(5), rng.integers(1, 5, 40)[:, None], np.arange(40)[:, None] % 3
+    order, begins, way = np.arange(6), rng.integers(1, 6, 40)[:, None], np.arange(40)[:, None] % 3
     is_slow = ((way == 0) & (order >= begins)) | ((way == 1) & (order < begins))
-    medians = 1000.0 * np.exp(0.01 * rng.standard_normal((40, 5))) * (1 + is_slow)
+    medians = 1000.0 * np.exp(0.01 * rng.standard_normal((40, 6))) * (1 + is_slow)
     samples = [[one * np.array([0.99, 1.0, 1.01]) for one in own] for own in medians]
     rows = rows_of(measured([planted(one, point=k, size=8 << k) for k, one in enumerate(samples)]))
     assert {(row.time_low, row.time_high, row.ci_none) for row in rows} == {(None, None, STAY)}
@@ -169,9 +169,9 @@ def test_launches_that_stay_in_modes_have_no_interval_and_say_why() -> None:
 
 
 def test_bounds_make_no_interval_of_launches_that_stay_in_modes() -> None:
-    cells = planted([[1000.0, 1001.0, 1002.0]] * 3).cells
+    cells = planted([[1000.0, 1001.0, 1002.0]] * 6).cells
     alike = Likeness(rho=0.8, series=40.0, stays=True)
-    shares = [0.2, 0.5, 0.8]
+    shares = [0.2, 0.3, 0.5, 0.5, 0.7, 0.8]
     assert combine(cells, 0.95, alike=alike).span(shares, least=0.0, most=1.0) == Interval(0.5)
     assert combine(cells, 0.95).span(shares, least=0.1, most=1.0) == Interval(0.5, 0.1, 1.0)
 

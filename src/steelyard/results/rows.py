@@ -29,7 +29,7 @@ from steelyard.results.row import INDEPENDENT, NOT_YET, STAY, Row, RowLaunch
 from steelyard.results.states import Interference, interference_in, is_disturbed
 from steelyard.results.transport import transport_of
 from steelyard.stats import drift_of
-from steelyard.stats.autocorrelation import LEAST_IN_TIME, Likeness, alike_p
+from steelyard.stats.autocorrelation import Likeness, alike_p
 from steelyard.stats.interval import Blocks
 
 # The role of an op -> the subject of its table, if that is not its time: the first that is counted.
@@ -166,7 +166,7 @@ def _numbers(combined: Combined, drift: list[float]) -> dict[str, Any]:
         if len(combined.launches) > 1
         else None,
         "alike": combined.alike.rho,
-        "ci_if": _assumed(len(combined.launches), combined.alike),
+        "ci_if": INDEPENDENT if combined.alike.assumes(len(combined.launches)) else None,
         "ci_none": _hidden(len(combined.launches), combined.alike),
         "ci_of": "blocks" if len(combined.launches) == 1 else "launches",
         "flag": flags[0],
@@ -175,15 +175,9 @@ def _numbers(combined: Combined, drift: list[float]) -> dict[str, Any]:
     }
 
 
-def _assumed(launches: int, alike: Likeness) -> str | None:
-    """Say what an interval over launches assumes that neither they nor other test cases show."""
-    is_few = 1 < launches < LEAST_IN_TIME
-    return INDEPENDENT if is_few and not alike.is_shown(launches) else None
-
-
 def _hidden(launches: int, alike: Likeness) -> str | None:
     """Say why several launches have no interval."""
-    return STAY if launches > 1 and alike.hides(launches) else None
+    return STAY if alike.hides(launches) else None
 
 
 def _launches(

@@ -77,8 +77,19 @@ class Likeness(Struct, frozen=True):
         """Do the test cases show how alike so few launches are?"""
         return launches >= _LEAST_TOGETHER and self.series >= ENOUGH_SERIES
 
+    def assumes(self, launches: int) -> bool:
+        """Does an interval over so few launches assume that they are independent, for nothing shows it?"""
+        is_few = 1 < launches < LEAST_IN_TIME
+        return is_few and (not self.is_shown(launches) or self._may_miss_modes(launches))
+
     def hides(self, launches: int) -> bool:
-        """May so few launches all be in one mode? Then no scatter of theirs says how far the others are."""
+        """May these launches all be in one mode? Then no scatter of theirs says how far the others are.
+
+        Fewer than `LEAST_IN_TIME` do not show that they stay in modes: few that scatter widely look alike.
+        """
+        return launches >= LEAST_IN_TIME and self._may_miss_modes(launches)
+
+    def _may_miss_modes(self, launches: int) -> bool:
         return self.stays and launches * (1 - self.rho) / (1 + self.rho) < _LEAST_STAYING
 
 

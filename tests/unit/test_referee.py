@@ -13,6 +13,7 @@ import pytest
 from further import further
 from loaded import load_benchmark
 from planted import BEGAN_NS, HOUR_NS, measured, planted
+from steelyard.analyses.overview import header_lines
 from steelyard.judges.compare.answer import FASTER, SLOWER
 from steelyard.results.combined import combine
 from steelyard.results.facets import Samples, Together
@@ -21,7 +22,6 @@ from steelyard.results.rows import rows_of
 from steelyard.results.sittings import sittings_of
 from steelyard.rows.figure_groups import Shown
 from steelyard.rows.row_words import remarks
-from steelyard.rows.table import IF_INDEPENDENT, RowTable, row_table
 from steelyard.stats import Interval
 from steelyard.stats.autocorrelation import Likeness
 
@@ -152,8 +152,8 @@ def test_an_interval_says_what_it_assumes_of_few_launches(
     points = [planted(list(one), point=k, size=8 << k) for k, one in enumerate(samples)]
     rows = rows_of(measured(points))
     assert {row.ci_if for row in rows} == {assumed}
-    noted = row_table(RowTable("x", [Shown(*both, "x") for both in zip(rows, points, strict=True)])).notes
-    assert (IF_INDEPENDENT in noted) == (assumed is not None)
+    (line,) = header_lines((), [Shown(*both, "x") for both in zip(rows, points, strict=True)])
+    assert ("(± if they are independent)" in line) == (assumed is not None)
 
 
 def test_launches_that_stay_in_modes_have_no_interval_and_say_why() -> None:

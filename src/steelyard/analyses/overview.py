@@ -31,6 +31,7 @@ from steelyard.rows.ratios import RatiosBy, no_ratios
 from steelyard.rows.short_names import named_shortly, short_names
 from steelyard.rows.table import RowTable, row_table
 from steelyard.rows.words import cpus_words, why_words
+from steelyard.stats.autocorrelation import LEAST_IN_TIME
 
 MOST_HOSTS = 16  # lines of the table of hosts
 
@@ -190,15 +191,20 @@ def _host(folder: ReadFolder) -> str:
 
 
 def _launches(rows: Sequence[Row], mpis: int, folders: Sequence[ReadFolder]) -> str:
-    """`10 launches each, interleaved`; where a row has one launch, its ± is no promise."""
+    """`10 launches each, interleaved`, and what ± assumes of few; where a row has one, it is no promise."""
     counts = sorted({row.launch_count for row in rows if row.launch_count and row.status == "ok"})
     if not counts:
         return ""
     if counts == [1]:
         return "1 launch (± says nothing about further launches)"
     words = counted_range(counts, "launch")
-    one = " (± of one says nothing about further ones)" if counts[0] == 1 else ""
-    return f"{words} each, interleaved{one}" if mpis > 1 and len(folders) == 1 else f"{words}{one}"
+    limit = ""
+    if counts[0] == 1:
+        limit = " (± of one says nothing about further ones)"
+    elif any(row.ci_if for row in rows):
+        which = "they" if counts[-1] < LEAST_IN_TIME else f"fewer than {LEAST_IN_TIME}"
+        limit = f" (± if {which} are independent)"
+    return f"{words} each, interleaved{limit}" if mpis > 1 and len(folders) == 1 else f"{words}{limit}"
 
 
 def unmeasured_words(folders: Sequence[ReadFolder]) -> Iterator[str]:

@@ -257,7 +257,7 @@ def _notes(table: RowTable, rivals: RivalNames | None) -> tuple[str, ...]:
     """Write notes: the numbers of several methods, shared remarks, and the limits of ratios of folders."""
     natures = {row.method: row.nature for row in table.rows}
     told = tuple(f"{method}: {text}" for method, text in natures.items() if text)
-    notes = (*(told if len(natures) > 1 else ()), *assumed_notes(table.rows), *table.remarks.notes)
+    notes = (*(told if len(natures) > 1 else ()), *table.remarks.notes)
     return (*notes, NOT_BY_TURNS) if rivals and not rivals.took_turns else notes
 
 

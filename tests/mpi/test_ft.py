@@ -48,20 +48,6 @@ int MPIX_Comm_agree(MPI_Comm comm, int *flag)
 """
 
 
-@pytest.mark.further
-def test_a_library_that_agrees_on_wrong_bits_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mpi = _survivor()
-    source = tmp_path / "liar.c"
-    source.write_text(_LIAR)
-    monkeypatch.setenv("LD_PRELOAD", str(build_preloaded(engine_of(mpi), source, tmp_path)))
-    run_plan(tmp_path / "out", plan_of("mpi.ft.agree", ranks=2), setup_of(mpi))
-    (row,) = results(tmp_path / "out")
-    assert row.status == "failed"
-    assert "MPIX_Comm_agree gives" in (row.why or "")
-
-
 _OTHER_CLASS = """
 #include <mpi.h>
 int MPI_Recv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status)
@@ -75,17 +61,25 @@ int MPI_Recv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Co
 
 
 @pytest.mark.further
-def test_a_rank_that_meets_a_wrong_error_keeps_nobody_waiting(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("library", "op", "said"),
+    [
+        (_LIAR, "mpi.ft.agree", "MPIX_Comm_agree gives"),
+        (_OTHER_CLASS, "mpi.ft.shrink", "MPI_Recv from a dead rank returns the class"),
+    ],
+    ids=["wrong bits", "a wrong error"],
+)
+def test_a_library_that_is_wrong_is_named_and_no_rank_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str, op: str, said: str
 ) -> None:
     mpi = _survivor()
-    source = tmp_path / "other.c"
-    source.write_text(_OTHER_CLASS)
+    source = tmp_path / "wrong.c"
+    source.write_text(library)
     monkeypatch.setenv("LD_PRELOAD", str(build_preloaded(engine_of(mpi), source, tmp_path)))
-    run_plan(tmp_path / "out", plan_of("mpi.ft.shrink", ranks=2), setup_of(mpi))
+    run_plan(tmp_path / "out", plan_of(op, ranks=2), setup_of(mpi))
     (row,) = results(tmp_path / "out")
     assert row.status == "failed"
-    assert "MPI_Recv from a dead rank returns the class" in (row.why or "")
+    assert said in (row.why or "")
 
 
 def test_an_mpi_without_such_calls_says_so(one_mpi: Mpi) -> None:

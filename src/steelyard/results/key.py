@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from steelyard.results.row import Row
 
@@ -51,6 +51,19 @@ def key_of(
         "method_params": _others("param", row.method_params, without),
     }
     return tuple(value for name, value in parts.items() if name not in without)
+
+
+def curves_of(
+    rows: Iterable[Row], without: Collection[str], number: Callable[[Row], int]
+) -> list[dict[int, Row]]:
+    """Group rows by key, each group by its number: smallest first, two at least, the first row of each.
+
+    `without`: what may differ in a group, as of `key_of`.
+    """
+    curves: dict[RowKey, dict[int, Row]] = {}
+    for row in rows:
+        curves.setdefault(key_of(row, without), {}).setdefault(number(row), row)
+    return [dict(sorted(curve.items())) for curve in curves.values() if len(curve) > 1]
 
 
 def _others(kind: str, values: Mapping[str, object], without: Collection[str]) -> RowKey:

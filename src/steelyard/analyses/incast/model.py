@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from steelyard.records.fields import Params
 from steelyard.results.facets import Interfaces, Ranks
-from steelyard.results.key import key_of
+from steelyard.results.key import curves_of
 from steelyard.results.roofs import moved_bytes
 from steelyard.results.row import Row, launch_medians
 from steelyard.rows.labels import told_params
@@ -33,7 +33,6 @@ COLLAPSED = 0.7  # of the highest rate: a shared link that is full loses less
 _OPS = ("mpi.pattern.fan_in", "mpi.pattern.fan_out")
 COLLAPSES, HOLDS, CANNOT_TELL = "collapses", "holds", "cannot tell"
 _BY_NUMBER = ("ranks", "hosts", "placed")
-_LEAST_NUMBERS = 2
 
 
 class Senders(Struct, frozen=True, kw_only=True):
@@ -69,11 +68,9 @@ class Incast(Struct, frozen=True, kw_only=True):
 
 def incasts(rows: Sequence[Row]) -> tuple[Incast, ...]:
     """Find each setting that was measured with two numbers of senders or more, in the order of rows."""
-    curves: dict[tuple[object, ...], dict[int, Row]] = {}
-    for row in rows:
-        if row.base in _OPS and row.status == "ok" and moved_bytes(row) and launch_medians(row):
-            curves.setdefault(key_of(row, _BY_NUMBER), {}).setdefault(row.ranks - 1, row)
-    kept = [dict(sorted(curve.items())) for curve in curves.values() if len(curve) >= _LEAST_NUMBERS]
+    sent = [row for row in rows if row.base in _OPS and row.status == "ok"]
+    sent = [row for row in sent if moved_bytes(row) and launch_medians(row)]
+    kept = curves_of(sent, _BY_NUMBER, lambda row: row.ranks - 1)
     among = [row for curve in kept for row in curve.values()]
     return tuple(_incast(curve, among) for curve in kept)
 

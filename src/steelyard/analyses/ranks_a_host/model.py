@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from steelyard.records.fields import Params
 from steelyard.results.facets import Interfaces
-from steelyard.results.key import key_of
+from steelyard.results.key import curves_of
 from steelyard.results.roofs import moved_bytes
 from steelyard.results.row import Row, launch_medians
 from steelyard.rows.labels import told_params
@@ -28,7 +28,6 @@ from steelyard.stats import Interval, span_of
 FULL = 0.95  # of the highest rate
 _OP, _HOSTS = "mpi.pattern.bisection", 2
 _BY_NUMBER = ("ranks", "hosts", "placed")  # one rank a host is a placement of its own
-_LEAST_NUMBERS = 2
 _BOTH_WAYS = ("exchange", "isend", "biwindow", "pingpong")  # kinds whose bytes go half each way
 
 
@@ -64,11 +63,7 @@ class HostLink(Struct, frozen=True, kw_only=True):
 
 def host_links(rows: Sequence[Row]) -> tuple[HostLink, ...]:
     """Find each setting that was measured with two numbers of ranks a host or more, in the order of rows."""
-    curves: dict[tuple[object, ...], dict[int, Row]] = {}
-    for row in rows:
-        if _is_between(row):
-            curves.setdefault(key_of(row, _BY_NUMBER), {}).setdefault(row.ranks // _HOSTS, row)
-    kept = [dict(sorted(curve.items())) for curve in curves.values() if len(curve) >= _LEAST_NUMBERS]
+    kept = curves_of(filter(_is_between, rows), _BY_NUMBER, lambda row: row.ranks // _HOSTS)
     among = [row for curve in kept for row in curve.values()]
     return tuple(_link(curve, among) for curve in kept)
 

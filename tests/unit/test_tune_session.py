@@ -161,6 +161,14 @@ def test_launches_of_another_file_and_an_earlier_script_recommend_nothing(tmp_pa
         tune(sweep, tmp_path, Checking(10, None, _Library(40 * US).measure))
 
 
+def test_a_script_of_somebody_else_is_not_removed(tmp_path: Path) -> None:
+    script = tmp_path / f"{MPI}.sh"
+    script.write_text("mine\n")
+    with pytest.raises(InputError, match="is no script of steelyard tune"):
+        tune(_sweep(tmp_path / "sweep"), tmp_path, Checking(10, None, _Library(40 * US).measure))
+    assert script.read_text() == "mine\n"
+
+
 def test_a_table_of_algorithms_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
     library = tmp_path / "libmpi.so"
     sound = b'{"collective=bcast":{"comm_type=intra":{"algorithm=MPIR_Bcast_intra_binomial":{}}}}'

@@ -77,7 +77,7 @@ def _tuned_mpi(choices: Sequence[Choice], sweep: Measured, folder: Path, checkin
     name = re.sub(r"[^\w.+-]", "-", mpi)
     check, script = folder / f"check-{name}", folder / f"{name}.sh"
     file = _written(choices, sweep, folder / name, check)
-    script.unlink(missing_ok=True)  # of an earlier verdict
+    _withdraw(script, mpi)
     words = shlex.join(("env", *(f"{variable}={value}" for variable, value in file.settings.items())))
     wanted = {choice.point for choice in choices}
     points = [point for point in sweep.campaign.points if point.point in wanted]
@@ -100,6 +100,15 @@ def _tuned_mpi(choices: Sequence[Choice], sweep: Measured, folder: Path, checkin
         launches=compared.launches,
         cases=cases,
     )
+
+
+def _withdraw(script: Path, mpi: str) -> None:
+    """Remove the script of an earlier verdict. Raises InputError for a file of that name that is none."""
+    if not script.is_symlink() and not script.exists():
+        return
+    if script.is_symlink() or not read_regular(script).startswith(f"# {mpi}: ".encode()):
+        raise InputError(f"'{script}' is no script of steelyard tune; give --out another folder")
+    script.unlink()
 
 
 def _written(choices: Sequence[Choice], sweep: Measured, path: Path, check: Path) -> TuningFile:

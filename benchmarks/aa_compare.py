@@ -38,11 +38,11 @@ from steelyard.base.files import write_whole
 from steelyard.campaign.folder import open_folder
 from steelyard.campaign.jobs import CampaignSetup, setup_for
 from steelyard.campaign.run import run_campaign
-from steelyard.cli.asked import planned
+from steelyard.cli.plan_options import planned
 from steelyard.cli.run_options import RunOptions
 from steelyard.engines.mpi import choose_mpi
-from steelyard.judges.compare.answer import FALSE_ALARM, FASTER, MARGIN, SAME, SLOWER, Question
 from steelyard.judges.compare.arms import Rivals, rivals_by, rivals_of
+from steelyard.judges.compare.scale import FALSE_ALARM, FASTER, MARGIN, SAME, SLOWER, Question
 from steelyard.judges.compare.verdicts import Verdicts, compare
 from steelyard.plan.plan import Plan
 from steelyard.plan.resolve import resolve

@@ -36,7 +36,7 @@ from planted_folders import BEGAN_NS, SECOND_NS, Case, around, steelyard, two_ar
 from power_compare import MAJORITIES, Majority
 from referee import HOUR_NS, SCATTER, World
 
-from steelyard.judges.compare.answer import FASTER, SAME, SLOWER
+from steelyard.judges.compare.scale import FASTER, SAME, SLOWER
 from steelyard.stats import Interval
 
 SEED = 2611  # with what a cell is, and the number of its round

@@ -18,7 +18,7 @@ from coverage_derived import Floats, alike
 from coverage_table import LAST, Held, row_of, states_row, table
 
 from steelyard.stats.change_points import find_changes
-from steelyard.stats.night import screen_tonight
+from steelyard.stats.next_night import screen_tonight
 from steelyard.stats.paired_permutation import compare_arms
 from steelyard.stats.unpaired import compare_sittings
 

@@ -20,8 +20,8 @@ import numpy as np
 from coverage_derived import Floats, alike, launches_of
 from coverage_table import table
 
-from steelyard.judges.compare.answer import FASTER, SLOWER, Question
 from steelyard.judges.compare.arms import Rivals
+from steelyard.judges.compare.scale import FASTER, SLOWER, Question
 from steelyard.judges.compare.verdicts import CaseVerdict, compare
 from steelyard.judges.history.store import Night, Pool
 from steelyard.judges.history.verdicts import Checked, check_tonight, with_confirmed

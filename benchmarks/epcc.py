@@ -48,7 +48,7 @@ from steelyard.launch.request import LaunchRequest
 from steelyard.plan.like import find_like
 from steelyard.plan.plan import Measure, Plan, Value
 from steelyard.plan.resolve import resolve
-from steelyard.results.facets.beyond import Beyond
+from steelyard.results.facets.overhead import Beyond
 from steelyard.results.load import load
 from steelyard.results.row import Row
 from steelyard.results.rows import results

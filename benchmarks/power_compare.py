@@ -26,9 +26,9 @@ import numpy as np
 from coverage_derived import Floats
 from coverage_table import table
 
-from steelyard.judges.compare.answer import FASTER, SAME, SLOWER, Answer, Question
 from steelyard.judges.compare.arms import Rivals, rivals_by
 from steelyard.judges.compare.contrasts import answers_of
+from steelyard.judges.compare.scale import FASTER, SAME, SLOWER, Answer, Question
 from steelyard.results.row import has_time
 from steelyard.results.rows import results
 from steelyard.stats.paired_permutation import compare_arms

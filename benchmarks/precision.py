@@ -25,11 +25,11 @@ from coverage_table import table
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from steelyard.judges.compare.answer import CANNOT_TELL, Answer, Question
 from steelyard.judges.compare.contrasts import answers_of
+from steelyard.judges.compare.scale import CANNOT_TELL, Answer, Question
 from steelyard.stats import Estimate, launch_interval
 from steelyard.stats.autocorrelation import common_likeness
-from steelyard.stats.looks import compare_looks, looks_until
+from steelyard.stats.interim_looks import compare_looks, looks_until
 from steelyard.stats.paired_permutation import compare_arms
 
 SCATTER = 0.03  # of launches

@@ -30,8 +30,8 @@ from coverage_table import LAST, Held, held_by, row_of, states_row, table
 from msgspec import structs
 
 from planted import BEGAN_NS, HOUR_NS, measured, planted
-from steelyard.judges.compare.answer import FASTER, SLOWER, Question
 from steelyard.judges.compare.arms import rivals_by
+from steelyard.judges.compare.scale import FASTER, SLOWER, Question
 from steelyard.judges.compare.verdicts import Verdicts, compare
 from steelyard.judges.history.store import Night, pool
 from steelyard.judges.history.verdicts import Checked, check_tonight

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 import steelyard
-from steelyard.base.notes import with_notes
+from steelyard.base.footnotes import with_notes
 from steelyard.base.product import MOST_LAUNCHES, MOST_STARTS, MOST_TEST_CASES
 from steelyard.campaign.jobs import MOST_MEASUREMENTS
 from steelyard.cli.manual import shared_files

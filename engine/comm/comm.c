@@ -3,7 +3,7 @@
 #include "comm/comm.h"
 
 #include "base/err.h"
-#include "comm/comm_own.h"
+#include "comm/comm_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
-#include "comm/comm_own.h"
+#include "comm/comm_internal.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/num.h"
 #include "comm/carrier_shmem.h"
-#include "comm/comm_own.h"
+#include "comm/comm_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* One rank alone: what it says, it says to itself. */
 #include "comm/comm.h"
 
-#include "comm/comm_own.h"
+#include "comm/comm_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "comm/exchange_own_mpi.h"
+#include "comm/exchange_internal_mpi.h"
 
 #include "base/err.h"
 #include "base/num.h"

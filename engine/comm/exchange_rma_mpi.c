@@ -3,7 +3,7 @@
  *
  * With locks a target takes no part. So neighbours tell each other by empty messages that a buffer may be
  * written, and that it has been: each rank waits for its own neighbours and for nobody else. */
-#include "comm/exchange_own_mpi.h"
+#include "comm/exchange_internal_mpi.h"
 
 #include "base/err.h"
 #include "comm/compat_mpi.h"

@@ -5,7 +5,7 @@
  * neighbours for each thread. So what a thread receives is in one piece of memory, and the windows of threads
  * do not overlap, for MPI does not define what concurrent calls in windows that do would give. A rank with
  * fewer neighbours than threads has its messages cut. */
-#include "comm/exchange_own_mpi.h"
+#include "comm/exchange_internal_mpi.h"
 
 #include "base/err.h"
 #include "team/team_mpi.h"

@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "comm/carrier_shmem.h"
-#include "comm/comm_own.h"
+#include "comm/comm_internal.h"
 #include "team/compat_shmem.h"
 
 #include <limits.h>

@@ -3,7 +3,7 @@
 #ifndef CORE_CHUNK_H
 #define CORE_CHUNK_H
 
-#include "machine/used.h"
+#include "machine/resource_use.h"
 #include "team/team.h"
 
 #include <stdbool.h>

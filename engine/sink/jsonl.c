@@ -9,7 +9,7 @@
 #include "core/ranks_kept.h"
 #include "core/stop.h"
 #include "machine/probe.h"
-#include "machine/used.h"
+#include "machine/resource_use.h"
 #include "sink/reduced_json.h"
 #include "sync/sync.h"
 

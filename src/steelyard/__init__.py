@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from steelyard.base.errors import InputError, MeasurementError, SteelyardError
     from steelyard.judges.accept import Acceptance
     from steelyard.judges.compare.verdicts import Verdicts
-    from steelyard.session.asked import MeasureOptions
     from steelyard.session.events import OnEvent
+    from steelyard.session.requested_plan import MeasureOptions
     from steelyard.session.results import Results
 
 __version__ = "0.1.0"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.cli.bug import BUG_CODE
+from steelyard.cli.internal_error import BUG_CODE
 from steelyard.cli.option_tables import commands
 
 # Arguments with which a command gets as far as its own code.

@@ -15,8 +15,8 @@ from campaigns import ended, plan_of, run_plan, setup_of
 from hung_files import hung_mount
 from steelyard.campaign import job as job_module
 from steelyard.campaign.events import Event, PointEnded
-from steelyard.campaign.files import AGAIN_SECONDS, TIDY_SECONDS, tidy, unanswered
 from steelyard.campaign.folder import finished
+from steelyard.campaign.scratch_folders import AGAIN_SECONDS, TIDY_SECONDS, tidy, unanswered
 from steelyard.engines.build import Engine
 from steelyard.engines.installed import scripts_folder
 from steelyard.plan.plan import Plan

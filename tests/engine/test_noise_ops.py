@@ -13,7 +13,7 @@ from steelyard.analyses.analysis import Made
 from steelyard.analyses.core_noise.tables import core_tables
 from steelyard.base.errors import InputError
 from steelyard.engines.build import Engine, solo_engine
-from steelyard.export.exported import Export, ExportedFolder
+from steelyard.export.export_input import Export, ExportedFolder
 from steelyard.export.formats import FORMATS
 from steelyard.launch.command import plan_launch
 from steelyard.launch.request import LaunchRequest

@@ -138,14 +138,14 @@ def test_jobs_are_waited_for_and_submitted_again(
     assert "all was measured before" in again.err
 
 
-@types("cli/alone.py: _sentence")
+@types("cli/under_launcher.py: _sentence")
 def test_a_command_that_ranks_were_told_is_told_once(advice: Advice, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as started:
         started.setenv("PMI_RANK", "0")
         started.setenv("PMI_SIZE", "2")
         said = advice.steelyard("run", *FIXED, "--dry-run", "--", "self.empty")
     assert said.code == 2
-    told = advice.type("cli/alone.py: _sentence", said)
+    told = advice.type("cli/under_launcher.py: _sentence", said)
     assert told.code == 0, told.err
 
 

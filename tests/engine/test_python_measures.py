@@ -15,11 +15,11 @@ import steelyard
 from campaigns import Orphans, watch_orphans
 from steelyard.base.errors import InputError
 from steelyard.campaign.events import CampaignBegins, PointEnded
-from steelyard.campaign.started import started_by
-from steelyard.plan.again import plan_of
+from steelyard.campaign.started_programs import started_by
+from steelyard.plan.remeasure import plan_of
 from steelyard.records.campaign_file import read_campaign
-from steelyard.session.asked import MeasureOptions
 from steelyard.session.events import SessionEvent
+from steelyard.session.requested_plan import MeasureOptions
 
 _FEW: MeasureOptions = {"launches": 2, "rule": "fixed", "params": {"count": 4}}
 

@@ -14,7 +14,7 @@ import pytest
 from commands import TWO_SAMPLES, Steelyard, steelyard_of
 from scripts import script
 from steelyard.base.errors import InputError, MeasurementError
-from steelyard.campaign.started import remember_lines, unknown
+from steelyard.campaign.started_programs import remember_lines, unknown
 from steelyard.cli.consent import ask_to_start
 from steelyard.engines.build import Engine, describe, solo_engine
 from steelyard.session.api import check_known
@@ -181,7 +181,7 @@ def test_what_the_user_started_before_is_not_asked_for_even_in_a_copy(
     said = steelyard("rerun", tmp_path / "copy", "--out", tmp_path / "again")
     assert said.code == 0, said.err
     assert not unknown([f"wrapper: {planted}", "variable: LIBRARY=x"])
-    monkeypatch.setattr("steelyard.campaign.started.kept_folder", _refuse)
+    monkeypatch.setattr("steelyard.campaign.started_programs.kept_folder", _refuse)
     assert unknown([f"wrapper: {planted}"])
 
 

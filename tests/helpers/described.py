@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from steelyard.engines.description import Description
-from steelyard.records.older import op_kind
+from steelyard.records.legacy_kinds import op_kind
 
 Row = Mapping[str, Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from flat_rows import flat_row, row_launch
 from steelyard.analyses.analysis import Made
-from steelyard.export.exported import Export, ExportedFolder
+from steelyard.export.export_input import Export, ExportedFolder
 from steelyard.export.formats import FORMATS
 from steelyard.export.suite_tests import Theirs
 from steelyard.plan.suites import SUITES

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from steelyard.records.older import method_kind, op_kind
+from steelyard.records.legacy_kinds import method_kind, op_kind
 from steelyard.results.facets import FACETS
 from steelyard.results.row import Row, RowLaunch
 

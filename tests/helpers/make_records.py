@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from made_stamps import stamps
 from record_heads import MACHINE, heads
-from steelyard.records.answer import KernelAnswer
 from steelyard.records.campaign_file import Placement
 from steelyard.records.fields import Params
+from steelyard.records.kernel_answer import KernelAnswer
 from steelyard.records.parts import WatchedPath
 from steelyard.records.schema import End, Obs, Point, Record, Sync
 from steelyard.records.sealing import sealed

@@ -14,8 +14,8 @@ from steelyard.base.errors import InputError
 from steelyard.campaign.jobs import setup_for
 from steelyard.engines.build import given_engine, solo_engine
 from steelyard.engines.mpi import choose_mpi
-from steelyard.judges.compare.answer import SLOWER, Question
 from steelyard.judges.compare.arms import rivals_by
+from steelyard.judges.compare.scale import SLOWER, Question
 from steelyard.judges.compare.verdicts import compare
 from steelyard.plan.arms import read_arms
 from steelyard.plan.plan import Measure, Plan

@@ -35,7 +35,7 @@ _NEW = """
 import sys
 from pathlib import Path
 from make_records import FakePoint, steady, write_folder
-from steelyard.export.exported import Export, ExportedFolder
+from steelyard.export.export_input import Export, ExportedFolder
 from steelyard.export.formats import FORMATS
 from steelyard.analyses.analysis import Made
 from steelyard.results.rows import results

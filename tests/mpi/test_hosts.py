@@ -25,7 +25,7 @@ from hosts import Hosts, hosts
 from points import mpi_or_skip
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.engines.build import mpi_engine
-from steelyard.engines.endings import ends_badly
+from steelyard.engines.known_bad_exits import ends_badly
 from steelyard.engines.mpi import Mpi
 from steelyard.engines.shmem import choose_shmem
 from steelyard.records import schema as records

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commands import steelyard_of
-from steelyard.analyses.bests import CANNOT_TELL
+from steelyard.analyses.best_arms import CANNOT_TELL
 from steelyard.engines.mpi import find_mpis
 from steelyard.plan.shipped import shipped_plans
 

@@ -9,9 +9,9 @@ import pytest
 
 from make_records import FakePoint, steady, write_folder
 from steelyard.analyses.analysis import Made
-from steelyard.export.exported import ExportedFolder
+from steelyard.export.export_input import ExportedFolder
 from steelyard.export.formats import results_document
-from steelyard.records.answer import KernelAnswer
+from steelyard.records.kernel_answer import KernelAnswer
 from steelyard.results.facets.inside import Answered
 from steelyard.results.rows import results
 

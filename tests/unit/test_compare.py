@@ -17,8 +17,8 @@ from record_lines import unsealed
 from steelyard.base.errors import InputError
 from steelyard.cli.compare import CompareOptions
 from steelyard.cli.compare import compare as compare_command
-from steelyard.judges.compare.answer import COMPARED, FASTER, LITTLE, SAME, SLOWER, Question
 from steelyard.judges.compare.arms import against, rivals_by, rivals_of
+from steelyard.judges.compare.scale import COMPARED, FASTER, LITTLE, SAME, SLOWER, Question
 from steelyard.judges.compare.tables import judged_cases, verdict_sentences, verdict_table
 from steelyard.judges.compare.verdicts import compare
 from steelyard.judges.verdict import CANNOT_TELL, verdict_document, verdicts_junit

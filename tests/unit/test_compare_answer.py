@@ -10,7 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from further import further
-from steelyard.judges.compare.answer import (
+from steelyard.judges.compare.contrasts import answers_of
+from steelyard.judges.compare.mode_shares import shares_words
+from steelyard.judges.compare.scale import (
     FASTER,
     LITTLE,
     SAME,
@@ -20,10 +22,8 @@ from steelyard.judges.compare.answer import (
     Question,
     answer,
 )
-from steelyard.judges.compare.contrasts import answers_of
-from steelyard.judges.compare.shares import shares_words
 from steelyard.judges.verdict import CANNOT_TELL
-from steelyard.stats.looks import compare_looks
+from steelyard.stats.interim_looks import compare_looks
 from steelyard.stats.paired_permutation import compare_arms
 
 _ASKED = Question()

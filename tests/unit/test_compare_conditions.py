@@ -14,9 +14,9 @@ from make_records import FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.cli.compare import CompareOptions
 from steelyard.cli.compare import compare as compare_command
-from steelyard.judges.compare.answer import Question
 from steelyard.judges.compare.arms import rivals_by, rivals_of
 from steelyard.judges.compare.conditions import CONDITIONS
+from steelyard.judges.compare.scale import Question
 from steelyard.judges.compare.tables import verdict_table
 from steelyard.judges.compare.verdicts import Verdicts, compare
 from steelyard.records.campaign_file import Placement

@@ -15,7 +15,7 @@ import pytest
 import steelyard
 from flat_rows import made_launch, made_row
 from steelyard.analyses.analysis import Made
-from steelyard.export.exported import Export, ExportedFolder
+from steelyard.export.export_input import Export, ExportedFolder
 from steelyard.export.formats import FORMATS
 
 pytestmark = pytest.mark.further

@@ -17,9 +17,9 @@ from steelyard.judges.compare.power import launches_to_find
 from steelyard.plan.plan import MOST_PRECISE, Measure, Plan, plan_document
 from steelyard.records.campaign_file import PlannedPoint, read_campaign
 from steelyard.results.scatter import Scatters
-from steelyard.session.asked import plan_asked
 from steelyard.session.design import Needed, design_of, needed, with_launches
-from steelyard.stats.looks import compare_looks, launches_of_scatter
+from steelyard.session.requested_plan import plan_asked
+from steelyard.stats.interim_looks import compare_looks, launches_of_scatter
 from steelyard.system.machine import read_machine
 
 _PLAN = Plan(measure=(Measure(ops=("mpi.pingpong",)),), seed=34)

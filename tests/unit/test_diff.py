@@ -14,8 +14,8 @@ from make_records import FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.cli.diff import DiffOptions, RerunOptions, diff, flat_plan, rerun
 from steelyard.judges.history.settings import differences, is_variable, settings_of
-from steelyard.plan.again import plan_of
 from steelyard.plan.plan import Measure, Plan, plan_document
+from steelyard.plan.remeasure import plan_of
 from steelyard.records.campaign_file import CampaignFile
 from steelyard.records.job_file import JobFile
 from steelyard.records.parts import LaunchMpi, Library

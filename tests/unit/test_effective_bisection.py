@@ -10,7 +10,7 @@ from steelyard.analyses.effective_bisection.model import EffectiveBisection, eff
 from steelyard.analyses.effective_bisection.tables import effective_bisection_tables
 from steelyard.render.terminal import Paper, table_text
 from steelyard.results.row import Row
-from steelyard.stats.crossed import crossed_interval
+from steelyard.stats.crossed_effects import crossed_interval
 
 SIZE, RANKS = 65536, 8
 LAUNCHES = (0.98, 1.0, 1.02)

@@ -17,7 +17,7 @@ from steelyard.analyses.efficiency.model import efficiencies
 from steelyard.analyses.registry import analysis_tables
 from steelyard.base.errors import InputError
 from steelyard.engines.description import Description, ops_of
-from steelyard.export.exported import ExportedFolder
+from steelyard.export.export_input import ExportedFolder
 from steelyard.export.formats import results_document
 from steelyard.plan.engine_needed import needs_mpi
 from steelyard.plan.plan import Measure, Plan

@@ -15,7 +15,7 @@ from exported_rows import export_row as _row
 from exported_rows import export_text as _text
 from steelyard.analyses.analysis import Made
 from steelyard.base.errors import InputError
-from steelyard.export.exported import Export, ExportedFolder
+from steelyard.export.export_input import Export, ExportedFolder
 from steelyard.export.formats import FORMATS, PRINTS
 from steelyard.export.suite_tests import OSU
 from steelyard.export.suite_text import sentences_on

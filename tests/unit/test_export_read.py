@@ -23,7 +23,7 @@ from flat_rows import made_launch, made_row
 from steelyard.analyses.analysis import Made
 from steelyard.base.errors import InputError
 from steelyard.base.printable import visible
-from steelyard.export.exported import Export, ExportedFolder
+from steelyard.export.export_input import Export, ExportedFolder
 from steelyard.export.formats import FORMATS
 from steelyard.render.markdown import table_markdown
 from steelyard.render.table import BAD, Line, Table, number, remark, words

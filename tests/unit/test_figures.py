@@ -17,7 +17,7 @@ from make_records import FakePoint, steady, write_folder
 from steelyard.analyses.analysis import Made
 from steelyard.analyses.overview import ReadFolder, shown_items
 from steelyard.base.errors import InputError
-from steelyard.judges.compare.asked import Comparisons
+from steelyard.judges.compare.default_comparisons import Comparisons
 from steelyard.records.command_line import installing
 from steelyard.records.schema import End
 from steelyard.results.load import load

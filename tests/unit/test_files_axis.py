@@ -13,7 +13,7 @@ from described import described
 from flat_rows import made_row
 from steelyard.base.diagnostic import checks_of, diagnose
 from steelyard.base.errors import InputError
-from steelyard.campaign.files import own_folder, places_of, tidy, unanswered
+from steelyard.campaign.scratch_folders import own_folder, places_of, tidy, unanswered
 from steelyard.diagnostics.results import files as files_checks
 from steelyard.diagnostics.results.evidence import Evidence
 from steelyard.engines.build import Engine

@@ -8,10 +8,10 @@ import pytest
 
 from flat_rows import made_row
 from steelyard.analyses.analysis import Made
-from steelyard.analyses.facts import model_sentences
 from steelyard.analyses.files_over_ranks.model import BYTES, NAMES, files_over_ranks
 from steelyard.analyses.files_over_ranks.pictures import files_over_ranks_charts
 from steelyard.analyses.files_over_ranks.tables import files_over_ranks_names, files_over_ranks_tables
+from steelyard.analyses.model_facts import model_sentences
 from steelyard.records.campaign_file import FILES, Placement
 from steelyard.records.kinds import FILE
 from steelyard.render.terminal import Paper, table_text

@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from make_records import FakePoint, steady, write_folder
-from steelyard.judges.compare.answer import FASTER, SAME, SLOWER
 from steelyard.judges.compare.pictures import MOST_ROWS, STYLES, forest_chart, shown_cases
+from steelyard.judges.compare.scale import FASTER, SAME, SLOWER
 from steelyard.judges.compare.verdicts import CaseVerdict, Promise, Verdicts
 from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.render.chart import Bars, Boxes, Dots

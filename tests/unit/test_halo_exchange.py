@@ -10,7 +10,7 @@ from msgspec import structs
 from loaded import load_benchmark
 from macro_rows import counts, row
 from made_plans import made_plan
-from steelyard.analyses.bests import AGREES, CANNOT_TELL, DISAGREES
+from steelyard.analyses.best_arms import AGREES, CANNOT_TELL, DISAGREES
 from steelyard.analyses.halo_exchange.model import Exchanges, exchanges_of
 from steelyard.analyses.halo_exchange.pictures import exchange_charts
 from steelyard.analyses.halo_exchange.tables import exchange_tables

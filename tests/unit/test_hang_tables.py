@@ -9,7 +9,7 @@ import msgspec
 from make_records import FakePoint, steady, write_folder
 from steelyard.analyses.hangs.tables import hang_tables
 from steelyard.analyses.overview import read_rows
-from steelyard.export.exported import ExportedFolder
+from steelyard.export.export_input import ExportedFolder
 from steelyard.export.formats import write_results
 from steelyard.records.parts import StuckRank
 from steelyard.records.schema import End

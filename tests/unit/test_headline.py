@@ -10,9 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from steelyard.analyses.analysis import Made
-from steelyard.judges.compare.answer import SLOWER, Question
 from steelyard.judges.compare.arms import rivals_by, rivals_of
 from steelyard.judges.compare.headline import headline
+from steelyard.judges.compare.scale import SLOWER, Question
 from steelyard.judges.compare.verdicts import CaseVerdict, Promise, Verdicts, compare
 from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.records.campaign_file import Placement

@@ -17,7 +17,7 @@ from made_nights import DAY_NS, NIGHT_TIMES, made_night
 from make_records import BEGAN_NS, FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.cli.check import CheckOptions, check
-from steelyard.judges.compare.answer import FASTER, SAME, SLOWER, Question
+from steelyard.judges.compare.scale import FASTER, SAME, SLOWER, Question
 from steelyard.judges.compare.verdicts import CaseVerdict, Promise
 from steelyard.judges.history.levels import night_values
 from steelyard.judges.history.pictures import nights_chart
@@ -25,8 +25,8 @@ from steelyard.judges.history.store import folders_in, pool, read_night
 from steelyard.judges.history.tables import check_sentences, check_table
 from steelyard.judges.history.verdicts import Checked, check_tonight, with_confirmed
 from steelyard.judges.verdict import CANNOT_TELL
-from steelyard.plan.again import plan_again
 from steelyard.plan.arms import with_arms
+from steelyard.plan.remeasure import plan_again
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedOp, PlannedPoint
 from steelyard.render.chart import Bars, Boxes, Curve, Dots
 from steelyard.render.terminal import Paper, table_text

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from make_records import BEGAN_NS, FakePoint, steady, write_folder
-from steelyard.judges.compare.answer import Question
+from steelyard.judges.compare.scale import Question
 from steelyard.judges.history.store import folders_in, pool, read_night
 from steelyard.judges.history.verdicts import check_tonight
 from steelyard.judges.verdict import CANNOT_TELL

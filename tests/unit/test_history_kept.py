@@ -22,7 +22,7 @@ from make_records import BEGAN_NS, FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.cli.check import CheckOptions, check
 from steelyard.engines.cache import own_key
-from steelyard.judges.compare.answer import Question
+from steelyard.judges.compare.scale import Question
 from steelyard.judges.history import digest
 from steelyard.judges.history.digest import NAME, known_night
 from steelyard.judges.history.store import Night, folders_in, pool, read_night

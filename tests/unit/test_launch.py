@@ -10,8 +10,8 @@ import pytest
 from steelyard.base.errors import InputError
 from steelyard.engines.build import Engine
 from steelyard.engines.mpi import Mpi
-from steelyard.launch.choose import choose_launcher
 from steelyard.launch.command import plan_launch
+from steelyard.launch.launcher_choice import choose_launcher
 from steelyard.launch.launchers import ENGINE_READS, LAUNCHERS, Start
 from steelyard.launch.request import LaunchRequest
 from steelyard.records.campaign_file import Placement

@@ -26,13 +26,13 @@ _EXCEPTIONS: dict[tuple[str, str], str] = dict.fromkeys(_OTHERS, "of an array") 
 ) | {
     ("cli/start.py", "open"): "/dev/null, before anything is imported",
     ("cli/main.py", "os.open"): "/dev/null",
-    ("cli/bug.py", ".mkstemp"): "a new file of random name, for its owner alone",
-    ("cli/bug.py", "os.fdopen"): "the same file",
+    ("cli/internal_error.py", ".mkstemp"): "a new file of random name, for its owner alone",
+    ("cli/internal_error.py", "os.fdopen"): "the same file",
     ("system/workers.py", "os.fdopen"): "a pipe of its own",
     ("system/workers.py", "os.open"): "/dev/null",
     ("system/process_stat.py", "open"): "a file of /proc, in half the time",
-    ("base/private.py", ".mkdir"): "a folder for this user alone",
-    ("campaign/started.py", ".touch"): "a name in the cache",
+    ("base/private_folders.py", ".mkdir"): "a folder for this user alone",
+    ("campaign/started_programs.py", ".touch"): "a name in the cache",
     ("validate/run.py", ".TemporaryDirectory"): "a new folder of random name, for its owner alone",
 }  # fmt: skip
 # The cache and what is staged check their folders by themselves: nobody else may write there.

@@ -61,7 +61,7 @@ _BUILDS_ON = {
     "loggp": "micro_macro",  # its table stands within that one's
     "phases": "halo_exchange",
 }
-_BESIDE = ("analysis", "bests", "unmodelled")  # what the folder of analyses has for each of them
+_BESIDE = ("analysis", "best_arms", "unmodelled")  # what the folder of analyses has for each of them
 _OF_ANALYSIS = re.compile(r"analyses/(\w+)/")
 # What one module does that no other may.
 _STARTS_PROCESSES, _FORKS = "system/process.py", "system/workers.py"
@@ -273,7 +273,7 @@ def test_a_violation_in_the_package_is_found(path: str, line: str, complaint: st
         ("stats/modes.py", "import numpy as np\nfrom steelyard.stats.quantile import median"),
         (
             "analyses/micro_macro/model.py",
-            "from steelyard.analyses.bests import Best\nfrom steelyard.analyses.loggp.model import LogModel",
+            "import numpy\nfrom steelyard.analyses.best_arms import Best",
         ),
     ],
 )

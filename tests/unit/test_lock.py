@@ -17,8 +17,8 @@ import pytest
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.campaign.lock import Holder, locked
 from steelyard.system import leftovers
+from steelyard.system.launch_processes import MARK, new_mark, start_time, this_system
 from steelyard.system.leftovers import LeftFile
-from steelyard.system.marks import MARK, new_mark, start_time, this_system
 
 _NOT_BELIEVED = "and is not believed: nothing was ended; if a launch into this folder still runs, end it"
 

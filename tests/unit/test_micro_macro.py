@@ -10,7 +10,7 @@ import pytest
 from further import further
 from macro_rows import COMPUTE, SIZES, kernel, pingpongs, row
 from steelyard.analyses.analysis import Made
-from steelyard.analyses.bests import AGREES, CANNOT_TELL, DISAGREES, Best, bests_of, verdict_of
+from steelyard.analyses.best_arms import AGREES, CANNOT_TELL, DISAGREES, Best, bests_of, verdict_of
 from steelyard.analyses.micro_macro.model import Macro, macro_of
 from steelyard.analyses.micro_macro.tables import best_words, macro_tables
 from steelyard.analyses.registry import analysis_tables

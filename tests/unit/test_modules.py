@@ -20,9 +20,9 @@ from steelyard.engines.description import ops_of
 from steelyard.engines.mpi import Mpi, choose_mpi, mpi_environment
 from steelyard.launch.command import LaunchCommand, plan_launch
 from steelyard.launch.request import LaunchRequest
-from steelyard.plan.again import plan_again
 from steelyard.plan.arms import read_arms
 from steelyard.plan.plan import Measure, Plan
+from steelyard.plan.remeasure import plan_again
 from steelyard.plan.resolve import resolve
 from steelyard.plan.settings import read_around
 from steelyard.records.campaign_file import MODULES, WRAPPER, CampaignFile, PlannedPoint

@@ -15,10 +15,10 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import write_whole
 from steelyard.base.ownership import check_own_folder
 from steelyard.campaign.lock import locked
-from steelyard.campaign.started import check_settings_here
+from steelyard.campaign.started_programs import check_settings_here
 from steelyard.system import leftovers
+from steelyard.system.launch_processes import MARK, end_marked, new_mark
 from steelyard.system.leftovers import LeftFile, Leftovers, remove_left
-from steelyard.system.marks import MARK, end_marked, new_mark
 
 _VICTIM, _HOSTILE = 64001, 64002  # nobody's: a process needs no entry in /etc/passwd
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be several users")

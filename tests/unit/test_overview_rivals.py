@@ -12,7 +12,7 @@ from make_records import FakePoint, steady
 from overviews import HANG, OPS, PIPE, TERMINAL, A, B, C, lines_of, made, pingpongs
 from steelyard.analyses import overview
 from steelyard.analyses.overview import ReadFolder, folder_names
-from steelyard.judges.compare.asked import Comparisons
+from steelyard.judges.compare.default_comparisons import Comparisons
 from steelyard.render.terminal import Paper
 from steelyard.rows.row_words import value_words
 

@@ -28,7 +28,7 @@ from steelyard.base.errors import InputError
 from steelyard.campaign.lock import locked
 from steelyard.system import leftovers
 from steelyard.system.leftovers import Leftovers
-from steelyard.system.marks import MARK
+from steelyard.system.launch_processes import MARK
 place = Path(sys.argv[1])
 leftovers._places = lambda: {place}
 """

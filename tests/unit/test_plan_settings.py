@@ -14,9 +14,9 @@ from steelyard.base.errors import InputError
 from steelyard.base.secret import MASK
 from steelyard.campaign.jobs import groups_of, job_name
 from steelyard.engines.description import ops_of
-from steelyard.plan.again import with_secrets
 from steelyard.plan.arguments import asked_plan
 from steelyard.plan.plan import Measure, Plan, differences, plan_document, read_plan
+from steelyard.plan.remeasure import with_secrets
 from steelyard.plan.resolve import resolve
 from steelyard.plan.settings import Settings, read_env_words, settings_axis
 from steelyard.records.campaign_file import PlannedPoint

@@ -23,9 +23,9 @@ from steelyard.results.precision import best_seconds, with_partners
 from steelyard.results.row import half_of
 from steelyard.results.rows import results
 from steelyard.rows.row_words import remarks
-from steelyard.session.precise import measure_precisely
+from steelyard.session.precision_rounds import measure_precisely
 from steelyard.stats import launch_interval
-from steelyard.stats.looks import launches_for, looks_until
+from steelyard.stats.interim_looks import launches_for, looks_until
 from steelyard.system.machine import read_machine
 
 _PLAN = Plan(measure=(Measure(ops=("mpi.pingpong",)),), precision="5%", launches=22, seed=34)

@@ -16,7 +16,7 @@ from make_records import FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.cli.run_options import RunOptions
 from steelyard.plan.plan import Plan
-from steelyard.session.asked import MeasureOptions, plan_asked, python_words
+from steelyard.session.requested_plan import MeasureOptions, plan_asked, python_words
 
 _POINTS = (FakePoint("mpi.pingpong", steady(1e3), bytes=8), FakePoint("mpi.bcast", steady(5e3), bytes=64))
 _OF_COMMANDS_ALONE = {"what", "out", "retry", "yes", "scatter", "to", "json", "dry_run"}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from flat_rows import made_row, row_launch
-from steelyard.analyses.bests import leaders_of
+from steelyard.analyses.best_arms import leaders_of
 from steelyard.analyses.ranking.model import Ranking, choices_of, pattern_of, rankings_of
 from steelyard.analyses.ranking.tables import all_ways_ranked, choice_tables, ranking_tables
 from steelyard.render.terminal import Paper, table_text

@@ -11,10 +11,10 @@ from make_records import FakePoint, steady, write_folder
 from overviews import PIPE, A, B, C, lines_of, pingpongs
 from steelyard.analyses.overview import ReadFolder, as_shown, overview_text, read_rows
 from steelyard.base.factors import FACTORS
-from steelyard.judges.compare.answer import Question
 from steelyard.judges.compare.arms import value_of
-from steelyard.judges.compare.asked import Comparisons
 from steelyard.judges.compare.conditions import consequences
+from steelyard.judges.compare.default_comparisons import Comparisons
+from steelyard.judges.compare.scale import Question
 from steelyard.report.page import folder_of, render_report
 from steelyard.rows.ratios import Ratio, ratio_of
 from steelyard.rows.rivals import ratio_cells, ratio_words

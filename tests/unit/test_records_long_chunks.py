@@ -13,7 +13,7 @@ from record_lines import LINES, text_of
 from steelyard.records import read
 from steelyard.records.read import decode_record, read_records
 from steelyard.records.schema import Obs
-from steelyard.records.stamps import decode_chunk
+from steelyard.records.timestamps import decode_chunk
 
 
 def test_a_hundred_thousand_stamps_are_one_list(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from further import further
 from loaded import load_benchmark
 from planted import BEGAN_NS, HOUR_NS, measured, planted
 from steelyard.analyses.overview import header_lines
-from steelyard.judges.compare.answer import FASTER, SLOWER
+from steelyard.judges.compare.scale import FASTER, SLOWER
 from steelyard.results.combined import combine
 from steelyard.results.facets import Samples, Together
 from steelyard.results.row import INDEPENDENT, STAY, Row

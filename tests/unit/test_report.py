@@ -15,8 +15,8 @@ from steelyard.records.kinds import BLOCKING, NONBLOCKING, PERSISTENT
 from steelyard.records.schema import End
 from steelyard.render.chart import Curve, Dots
 from steelyard.report import write_report
-from steelyard.report.answers import title_words
 from steelyard.report.environment import settings_of
+from steelyard.report.opening_sentences import title_words
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
 from steelyard.rows.figure_groups import FigureGroup, Shown, group_items

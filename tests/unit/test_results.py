@@ -16,7 +16,7 @@ from made_stamps import COST_NS
 from make_records import FakePoint, regimes, steady, write_folder
 from record_lines import LINES
 from steelyard.analyses.analysis import Made
-from steelyard.export.exported import Export, ExportedFolder
+from steelyard.export.export_input import Export, ExportedFolder
 from steelyard.export.formats import FORMATS, results_document, write_results
 from steelyard.records.schema import End
 from steelyard.results.facets import ClockError, Messages, Modes, Ranks, Rate, RuleQuantile, Samples, Timer

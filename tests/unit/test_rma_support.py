@@ -15,7 +15,7 @@ from record_lines import text_of, unsealed
 from steelyard.analyses.analysis import Made
 from steelyard.analyses.rma_support.model import OUTCOMES, Functionality, functionality_of, outcome_of
 from steelyard.analyses.rma_support.tables import all_ways_table, functionality_tables
-from steelyard.export.exported import ExportedFolder
+from steelyard.export.export_input import ExportedFolder
 from steelyard.export.formats import results_document
 from steelyard.records.fields import Params
 from steelyard.records.schema import End

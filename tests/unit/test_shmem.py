@@ -13,7 +13,7 @@ from steelyard.base.engine_kinds import engine_kind
 from steelyard.base.errors import InputError
 from steelyard.engines.build import mpi_engine
 from steelyard.engines.description import Description, Method, Op, Ops, Rule
-from steelyard.engines.endings import ends_badly
+from steelyard.engines.known_bad_exits import ends_badly
 from steelyard.engines.shmem import choose_shmem, find_shmems, names_shmem
 from steelyard.plan.engine_needed import needs_mpi, needs_shmem
 from steelyard.plan.plan import Measure, Plan

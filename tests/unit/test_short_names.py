@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from make_records import FakePoint, steady, write_folder
-from steelyard.judges.compare.answer import Question
 from steelyard.judges.compare.arms import rivals_by
+from steelyard.judges.compare.scale import Question
 from steelyard.judges.compare.tables import verdict_sentences, verdict_table, with_short_names
 from steelyard.judges.compare.verdicts import compare
 from steelyard.judges.verdict import verdict_document

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import pytest
 
 from steelyard.base.errors import InputError
-from steelyard.cli import alone
+from steelyard.cli import under_launcher as alone
 from steelyard.cli.main import _COMMANDS
 from steelyard.cli.run_options import RunOptions
 from steelyard.system.started_as import StartedAs, started_as

@@ -17,8 +17,8 @@ from steelyard.stats.autocorrelation import (
     likeness,
     ranks_of,
 )
-from steelyard.stats.crossed import crossed_interval
-from steelyard.stats.lines import (
+from steelyard.stats.crossed_effects import crossed_interval
+from steelyard.stats.line_fits import (
     Piece,
     f_tail,
     find_breaks,
@@ -27,7 +27,7 @@ from steelyard.stats.lines import (
     pieces_at,
     relative_fit,
 )
-from steelyard.stats.moderated import degrees_of, moderated_variance
+from steelyard.stats.moderated_variance import degrees_of, moderated_variance
 
 # ---- autocorrelation -----------------------------------------------------------------------------------
 

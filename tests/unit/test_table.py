@@ -16,7 +16,7 @@ import steelyard
 from make_records import FakePoint, steady, write_folder
 from steelyard.analyses.analysis import Made
 from steelyard.base.errors import InputError
-from steelyard.export.exported import Export, ExportedFolder
+from steelyard.export.export_input import Export, ExportedFolder
 from steelyard.export.flat import flat
 from steelyard.export.formats import FORMATS
 from steelyard.export.table import TABLE_COLUMNS, unit_of, with_unit

@@ -11,7 +11,7 @@ import pytest
 
 from flat_rows import made_row, row_launch
 from steelyard.base.errors import InputError
-from steelyard.judges.compare.answer import FASTER, LITTLE, SAME, SLOWER
+from steelyard.judges.compare.scale import FASTER, LITTLE, SAME, SLOWER
 from steelyard.judges.tuning.choices import Choice, choices_of
 from steelyard.judges.tuning.files import WRITERS, TuningFile
 from steelyard.judges.tuning.ranges import SizeRange, ranges_of

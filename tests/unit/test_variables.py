@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from steelyard.launch.given import complaints, given_variables
+from steelyard.launch.given_variables import complaints, given_variables
 from steelyard.plan.settings import unread
 from steelyard.records.job_file import JobFile
 from steelyard.records.parts import Clock, JobMpi, LaunchMpi

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from steelyard.judges.accept.criterion import ACCEPTED
-from steelyard.judges.compare.answer import COMPARED
+from steelyard.judges.compare.scale import COMPARED
 from steelyard.judges.guidelines.verdicts import GUIDELINES_HELD
 from steelyard.judges.verdict import CANNOT_TELL, Judged, Scale, verdicts_junit
 

@@ -25,7 +25,7 @@ from steelyard.base.files import make_folder, read_number, read_regular, read_te
 from steelyard.base.json_text import decode_json
 from steelyard.base.plural import counted
 from steelyard.base.printable import shortened, visible
-from steelyard.base.private import OWNER_ALONE
+from steelyard.base.private_folders import OWNER_ALONE
 from steelyard.base.secret import masked_text
 from steelyard.base.units import parse_seconds
 from steelyard.campaign.budget import expected_seconds

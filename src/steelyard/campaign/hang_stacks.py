@@ -19,7 +19,7 @@ from steelyard.engines.build import Engine
 from steelyard.records.parts import Place, StuckRank
 from steelyard.records.schema import Launch
 from steelyard.system.functions import functions_of
-from steelyard.system.marks import process_state
+from steelyard.system.launch_processes import process_state
 from steelyard.system.process import Child
 from steelyard.system.process_stat import process_stat
 

@@ -15,14 +15,14 @@ from steelyard.base.files import write_whole
 from steelyard.base.secret import masked_settings, masked_words
 from steelyard.campaign.budget import Budget
 from steelyard.campaign.events import Listener
-from steelyard.campaign.files import AGAIN_SECONDS, TIDY_SECONDS, own_folder, unanswered
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
+from steelyard.campaign.launch_conditions import settings_now
 from steelyard.campaign.lock import Lock
-from steelyard.campaign.room import settings_now
+from steelyard.campaign.scratch_folders import AGAIN_SECONDS, TIDY_SECONDS, own_folder, unanswered
 from steelyard.campaign.start_gate import Hold
 from steelyard.engines.build import Engine
 from steelyard.launch.command import LaunchCommand
-from steelyard.launch.given import given_variables
+from steelyard.launch.given_variables import given_variables
 from steelyard.plan.arrivals import arrival_lines
 from steelyard.plan.plan import Plan
 from steelyard.plan.point_line import point_line

@@ -17,16 +17,16 @@ from msgspec import Struct
 
 from steelyard.base.engine_kinds import SHMEM
 from steelyard.base.errors import InputError, MeasurementError
+from steelyard.base.heartbeat import Tell
 from steelyard.base.secret import masked
-from steelyard.base.still import Tell
 from steelyard.base.units import format_bytes, format_memory
 from steelyard.engines.build import Engine, describe, given_engine, mpi_engine, ready_mpi_engine, solo_engine
 from steelyard.engines.description import Description, Ops, load_words, ops_of
 from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
 from steelyard.engines.shmem import choose_shmem, find_shmems
 from steelyard.launch.batch_systems import read_allocation
-from steelyard.launch.choose import check_launcher
 from steelyard.launch.command import plan_launch
+from steelyard.launch.launcher_choice import check_launcher
 from steelyard.launch.request import LaunchRequest
 from steelyard.plan.arms import USUAL, with_arms
 from steelyard.plan.engine_needed import clock_lacks, needs_mpi, needs_shmem

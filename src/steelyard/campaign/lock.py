@@ -24,10 +24,9 @@ from steelyard.base.errors import InputError, MeasurementError, SteelyardError
 from steelyard.base.files import open_to_append
 from steelyard.base.json_text import decode_json
 from steelyard.base.ownership import check_own_folder, is_own, open_to_all, owner_name
-from steelyard.campaign.abandoned import remembered
+from steelyard.campaign.abandoned_folders import remembered
 from steelyard.records.command_line import resumed
-from steelyard.system.leftovers import LauncherPid, LeftFile, Leftovers, remove_left
-from steelyard.system.marks import (
+from steelyard.system.launch_processes import (
     GRACE_SECONDS,
     end_marked,
     is_alive,
@@ -38,6 +37,7 @@ from steelyard.system.marks import (
     start_time,
     this_system,
 )
+from steelyard.system.leftovers import LauncherPid, LeftFile, Leftovers, remove_left
 from steelyard.system.workers import inherited_by
 
 Found = TypeVar("Found")

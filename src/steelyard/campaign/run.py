@@ -48,16 +48,16 @@ from steelyard.campaign.job import (
     unanswered_files,
 )
 from steelyard.campaign.jobs import CampaignSetup, alike, plan_jobs
+from steelyard.campaign.launch_conditions import little_shared_memory, room_notes
 from steelyard.campaign.lock import Lock
 from steelyard.campaign.overdue import Overdue
-from steelyard.campaign.patience import longest_repetition, patience_seconds, phase_of, silent_words
-from steelyard.campaign.room import little_shared_memory, room_notes
 from steelyard.campaign.slow_files import SlowFiles
 from steelyard.campaign.spread import await_launch, spread_of, spread_words
 from steelyard.campaign.start_gate import Hold
-from steelyard.engines.endings import ends_badly
+from steelyard.campaign.watchdog_limits import longest_repetition, patience_seconds, phase_of, silent_words
+from steelyard.engines.known_bad_exits import ends_badly
 from steelyard.launch.command import LaunchCommand, plan_launch
-from steelyard.launch.given import complaints
+from steelyard.launch.given_variables import complaints
 from steelyard.plan.plan import Plan
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint
 from steelyard.records.command_line import resumed
@@ -69,7 +69,7 @@ from steelyard.system.kernel_settings import oom_kills
 from steelyard.system.leftovers import Leftovers
 from steelyard.system.other_processes import Watcher
 from steelyard.system.process import Child
-from steelyard.system.reach import unreachable
+from steelyard.system.unreachable_hosts import unreachable
 
 _POLL_SECONDS = 0.2  # between checks of the records; the end of a launch is noticed at once
 _HOLD_SECONDS = 0.005  # between checks while ranks wait for this process

@@ -13,7 +13,6 @@ import typer
 from steelyard.base.errors import InputError
 from steelyard.base.plural import joined
 from steelyard.cli.console import paper, print_laid_out, print_table, say_aside, tell, tell_counted
-from steelyard.cli.judged import exit_judged, say_judgement, write_junit
 from steelyard.cli.options import (
     JsonFlag,
     JunitFile,
@@ -25,6 +24,7 @@ from steelyard.cli.options import (
     listed,
 )
 from steelyard.cli.show import OnScreen, print_closing
+from steelyard.cli.verdict_output import exit_judged, say_judgement, write_junit
 
 if TYPE_CHECKING:
     from steelyard.analyses.overview import ReadFolder
@@ -159,7 +159,7 @@ def print_acceptance(weighed: Weighed, acceptance: Acceptance) -> OnScreen:
 def _measured(options: AcceptOptions) -> ReadFolder:
     """Measure the plan into a folder now. Raises InputError."""
     from steelyard.campaign.folder import default_folder
-    from steelyard.cli.measured import measured
+    from steelyard.cli.measure import measured
     from steelyard.judges.accept import PLAN
     from steelyard.plan.arguments import asked_plan
     from steelyard.plan.settings import read_around

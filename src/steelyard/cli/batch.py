@@ -225,7 +225,7 @@ def _show(options: RunOptions, folders: Sequence[Path], out: Path) -> None:
     line = say_aside if to is None else tell_counted
     lines += line(f"results: {' '.join(map(str, folders))}")
     if to is not None:
-        from steelyard.export.exported import Export
+        from steelyard.export.export_input import Export
 
         write_measured(to, Export(tuple(one.exported() for one in each), their_tests(like)))
     from steelyard.report import write_report

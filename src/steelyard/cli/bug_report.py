@@ -13,7 +13,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.secret import masked_words
 from steelyard.cli.consent import agrees, can_be_asked
 from steelyard.cli.console import say, tell
-from steelyard.cli.written import write_asked
+from steelyard.cli.output_files import write_asked
 from steelyard.records.results_folder import check_results_folder
 
 EXAMPLES = {

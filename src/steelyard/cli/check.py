@@ -12,7 +12,6 @@ import typer
 from steelyard.base.errors import InputError
 from steelyard.cli.compare import of_quantile, question
 from steelyard.cli.console import paper, print_laid_out, print_table, say_aside, tell
-from steelyard.cli.judged import exit_judged, say_judgement, write_junit, write_markdown
 from steelyard.cli.options import (
     JsonFlag,
     JunitFile,
@@ -25,11 +24,12 @@ from steelyard.cli.options import (
     YesFlag,
     launches_option,
 )
-from steelyard.cli.written import write_asked
+from steelyard.cli.output_files import write_asked
+from steelyard.cli.verdict_output import exit_judged, say_judgement, write_junit, write_markdown
 from steelyard.records.command_line import retyped
 
 if TYPE_CHECKING:
-    from steelyard.judges.compare.answer import Question
+    from steelyard.judges.compare.scale import Question
     from steelyard.judges.history.store import Pool
     from steelyard.judges.history.verdicts import Checked
     from steelyard.plan.plan import Plan
@@ -121,7 +121,7 @@ class CheckOptions:
 
 def check(options: CheckOptions) -> None:
     """Compare tonight with the nights before, and date what changed; or compare it with another build."""
-    from steelyard.judges.compare.answer import COMPARED
+    from steelyard.judges.compare.scale import COMPARED
     from steelyard.judges.compare.tables import judged_cases
     from steelyard.judges.history.tables import check_sentences, check_table
     from steelyard.judges.history.verdicts import check_tonight
@@ -235,7 +235,7 @@ def _confirmed(options: CheckOptions, pooled: Pool, checked: Checked, asked: Que
 
 def _turns(options: CheckOptions) -> Turns:
     from steelyard.cli.consent import ask_to_start
-    from steelyard.cli.measured import measured
+    from steelyard.cli.measure import measured
     from steelyard.session.confirm import Turns
 
     def measure(plan: Plan, folder: Path) -> Results:

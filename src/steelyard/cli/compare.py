@@ -10,7 +10,6 @@ import typer
 
 from steelyard.base.factors import FACTORS
 from steelyard.cli.console import paper, print_laid_out, print_table
-from steelyard.cli.judged import exit_judged, say_judgement, write_junit, write_markdown
 from steelyard.cli.options import (
     JsonFlag,
     JunitFile,
@@ -20,9 +19,10 @@ from steelyard.cli.options import (
     QuantileOf,
     StrictFlag,
 )
+from steelyard.cli.verdict_output import exit_judged, say_judgement, write_junit, write_markdown
 
 if TYPE_CHECKING:
-    from steelyard.judges.compare.answer import Question
+    from steelyard.judges.compare.scale import Question
 
 EXAMPLES = {
     "compare": (
@@ -77,7 +77,7 @@ class CompareOptions:
 
 def compare(options: CompareOptions) -> None:
     """Compare folders, or the MPIs or settings of one folder."""
-    from steelyard.judges.compare.answer import COMPARED
+    from steelyard.judges.compare.scale import COMPARED
     from steelyard.judges.compare.tables import (
         judged_cases,
         verdict_sentences,
@@ -107,7 +107,7 @@ def compare(options: CompareOptions) -> None:
 
 def question(false_alarm: float, least: float, margin: float, quantile: float | None = None) -> Question:
     """Read the parameters of a comparison from options, most in per cent. Raises InputError."""
-    from steelyard.judges.compare.answer import Question
+    from steelyard.judges.compare.scale import Question
     from steelyard.results.quantiles import check_quantile
     from steelyard.session.compare import fraction_of
 

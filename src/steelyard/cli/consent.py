@@ -8,7 +8,7 @@ from pathlib import Path
 
 from steelyard.base.errors import InputError
 from steelyard.base.printable import visible
-from steelyard.campaign.started import unknown
+from steelyard.campaign.started_programs import unknown
 from steelyard.cli.console import tell
 
 

@@ -14,13 +14,13 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import real_path
 from steelyard.base.printable import shortened
 from steelyard.campaign.folder import default_folder
-from steelyard.campaign.started import started_by
+from steelyard.campaign.started_programs import started_by
 from steelyard.cli.consent import ask_to_start
 from steelyard.cli.console import print_table, say_aside, say_json
 from steelyard.cli.options import JsonFlag, TimeBudget, YesFlag, launches_option
 from steelyard.cli.run import finish, measure_and_show
 from steelyard.judges.history.settings import differences, settings_of
-from steelyard.plan.again import plan_of, with_secrets
+from steelyard.plan.remeasure import plan_of, with_secrets
 from steelyard.records.campaign_file import CampaignFile, read_campaign
 from steelyard.records.command_line import command
 from steelyard.records.read import read_folder

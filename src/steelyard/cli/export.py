@@ -11,12 +11,12 @@ import typer
 
 from steelyard.base.errors import InputError
 from steelyard.cli.console import say_bytes, tell
+from steelyard.cli.output_files import write_asked
 from steelyard.cli.show import their_tests
-from steelyard.cli.written import write_asked
 from steelyard.plan.like import find_like
 
 if TYPE_CHECKING:
-    from steelyard.export.exported import Export
+    from steelyard.export.export_input import Export
     from steelyard.records.campaign_file import PlannedPoint
 
 _MOST_NAMED = 3  # ops, in a sentence
@@ -40,7 +40,7 @@ class ExportOptions:
 
 def export(options: ExportOptions) -> None:
     """Write results in a format of other programs."""
-    from steelyard.export.exported import Export
+    from steelyard.export.export_input import Export
     from steelyard.session.results import read_each
 
     check_format(options.to)

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError
 from steelyard.cli.compare import question
 from steelyard.cli.console import paper, print_laid_out, print_table, say_aside, tell
-from steelyard.cli.judged import exit_judged, say_judgement, write_junit
 from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, launches_option, listed
+from steelyard.cli.verdict_output import exit_judged, say_judgement, write_junit
 
 if TYPE_CHECKING:
     from steelyard.judges.guidelines.verdicts import CheckedGuidelines
@@ -143,7 +143,7 @@ def _rows(options: GuidelineOptions) -> Sequence[Row]:
             )
         return results(Path(what[0]))
     from steelyard.campaign.folder import default_folder
-    from steelyard.cli.measured import measured
+    from steelyard.cli.measure import measured
     from steelyard.cli.show import tell_diagnostics
 
     plan = planned_guidelines(options)

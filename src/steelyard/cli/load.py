@@ -14,7 +14,7 @@ from steelyard.cli.console import print_table, say_json
 from steelyard.cli.options import JsonFlag
 
 if TYPE_CHECKING:
-    from steelyard.readers.printed import PrintedNumber
+    from steelyard.readers.printed_numbers import PrintedNumber
 
 _AS_TEXT = ("osu-full", "imb", "netpipe")  # formats in which results of ours are read beside files
 EXAMPLES = {
@@ -59,7 +59,7 @@ def load(options: LoadOptions) -> None:
 def _of_folder(folder: Path) -> tuple[PrintedNumber, ...]:
     """Read what the suites would have printed of a results folder. Raises InputError if that is nothing."""
     from steelyard.cli.show import their_tests
-    from steelyard.export.exported import Export
+    from steelyard.export.export_input import Export
     from steelyard.export.formats import FORMATS
     from steelyard.readers.files import numbers_of_text
     from steelyard.session.results import read_each

@@ -16,12 +16,12 @@ from steelyard import __version__
 from steelyard.base.errors import InputError, SteelyardError, StoppedError
 from steelyard.base.printable import one_line
 from steelyard.base.secret import masked_text
-from steelyard.campaign.abandoned import clear_abandoned
+from steelyard.campaign.abandoned_folders import clear_abandoned
 from steelyard.cli.console import say, spell_all, tell
 from steelyard.cli.options import Command, UsageError, lazy_group
 from steelyard.cli.start import ReaderLeftError
 from steelyard.records.command_line import command, resumed, retyped
-from steelyard.session.kept import results_folder_of
+from steelyard.session.bug_report_file import results_folder_of
 
 _COMMANDS = {
     "run": Command(

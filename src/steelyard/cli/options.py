@@ -16,13 +16,13 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
+from steelyard.base.comma_lists import values_in
 from steelyard.base.errors import InputError, StoppedError, naming
-from steelyard.base.lists import values_in
 from steelyard.base.printable import shortened, visible
 from steelyard.base.product import MOST_LAUNCHES
 from steelyard.base.units import is_plain, parse_duration
-from steelyard.cli.alone import started_alone
 from steelyard.cli.start import ReaderLeftError, stopped_by_exception
+from steelyard.cli.under_launcher import started_alone
 
 JsonFlag = Annotated[
     bool, typer.Option("--json", help="print one JSON document on stdout and nothing else there")

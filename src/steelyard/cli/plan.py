@@ -7,10 +7,10 @@ from steelyard.base.units import format_duration, parse_seconds
 from steelyard.campaign.budget import roughly_words
 from steelyard.campaign.folder import default_folder
 from steelyard.campaign.forecast import Forecast, JobForecast
-from steelyard.cli.asked import planned
 from steelyard.cli.batch import is_batch, run_batch
 from steelyard.cli.console import print_table, say_aside, say_json, tell
-from steelyard.cli.measured import say_event
+from steelyard.cli.measure import say_event
+from steelyard.cli.plan_options import planned
 from steelyard.cli.run_options import RunOptions
 from steelyard.render.table import Table, number, plain_lines, words
 from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, set_facts

@@ -53,7 +53,7 @@ class PlotOptions:
 def plot(options: PlotOptions) -> None:
     """Draw times over sizes with their intervals, and ratios of MPIs or folders: a file for each figure."""
     from steelyard.analyses.overview import as_shown, shown_items
-    from steelyard.judges.compare.asked import Comparisons
+    from steelyard.judges.compare.default_comparisons import Comparisons
     from steelyard.rows.figure_groups import group_items
     from steelyard.rows.pictures.figures import FIGURE_FORMATS, figures_of
     from steelyard.session.results import read_each

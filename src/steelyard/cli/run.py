@@ -10,12 +10,12 @@ import typer
 
 from steelyard.base.errors import MeasurementError, StoppedError
 from steelyard.campaign.folder import default_folder
-from steelyard.cli.asked import planned
 from steelyard.cli.batch import is_batch, run_batch
 from steelyard.cli.console import say_aside, tell, tell_counted
 from steelyard.cli.export import check_prints, write_measured
-from steelyard.cli.measured import measured, say_event
+from steelyard.cli.measure import measured, say_event
 from steelyard.cli.options import listed
+from steelyard.cli.plan_options import planned
 from steelyard.cli.run_options import RunOptions
 from steelyard.cli.show import OnScreen, print_closing, print_results, tell_diagnostics, their_tests
 from steelyard.engines.build import describe, ready_solo_engine
@@ -108,7 +108,7 @@ def measure_and_show(
     line = say_aside if to is None else tell_counted
     lines = tell_diagnostics(results.diagnostics) + line(f"results: {folder}")
     if to is not None:
-        from steelyard.export.exported import Export
+        from steelyard.export.export_input import Export
 
         write_measured(to, Export((results.exported(),), their_tests(like)))
     lines += line(f"report:  {results.report()}")  # the answer comes first

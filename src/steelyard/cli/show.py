@@ -72,7 +72,7 @@ def show(options: ShowOptions) -> None:
     _likes(like)
     each = read_each(options.folders)
     if options.json or options.csv:
-        from steelyard.export.exported import Export
+        from steelyard.export.export_input import Export
         from steelyard.export.formats import FORMATS
 
         export = Export(tuple(one.exported() for one in each))
@@ -117,7 +117,7 @@ def print_results(folders: Sequence[ReadFolder], like: Sequence[str] = ()) -> On
     Raises InputError for an unknown test.
     """
     from steelyard.analyses.overview import as_shown, overview_text
-    from steelyard.judges.compare.asked import Comparisons
+    from steelyard.judges.compare.default_comparisons import Comparisons
 
     folders = as_shown(folders)
     found = Comparisons(folders)

@@ -64,7 +64,7 @@ def _code() -> int:
 def _bug(error: BaseException) -> int:
     """Keep a report of a bug and say so; if that fails, Python's own words."""
     try:
-        from steelyard.cli.bug import bug_sentence
+        from steelyard.cli.internal_error import bug_sentence
 
         sys.stderr.write(f"steelyard: {bug_sentence(error)}\n")
     except Exception:

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError
 from steelyard.base.plural import joined
 from steelyard.cli.console import paper, print_laid_out, print_table, say_aside, tell
-from steelyard.cli.judged import exit_judged, say_judgement, write_junit
 from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, launches_option, listed
+from steelyard.cli.verdict_output import exit_judged, say_judgement, write_junit
 
 if TYPE_CHECKING:
     from steelyard.judges.tuning.verdicts import Tuned
@@ -85,7 +85,7 @@ def tune(options: TuneOptions) -> None:
     The exit code is 1 if a file is not recommended, 4 with --strict if that is undecided.
     """
     from steelyard.campaign.folder import free_folder
-    from steelyard.cli.measured import measured
+    from steelyard.cli.measure import measured
     from steelyard.judges.tuning.verdicts import TUNED, judged_mpis
     from steelyard.session.tune import Checking, tune
 
@@ -102,7 +102,7 @@ def tune(options: TuneOptions) -> None:
 
 def _swept(options: TuneOptions, folder: Path) -> Results:
     """Read the sweep of an existing folder, or measure it now. Raises InputError."""
-    from steelyard.cli.measured import measured
+    from steelyard.cli.measure import measured
     from steelyard.session.results import read_results
 
     what = listed(options.what)

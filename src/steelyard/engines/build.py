@@ -24,16 +24,16 @@ import msgspec
 from steelyard import __version__
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.files import real_path, write_whole
-from steelyard.base.private import OWNER_ALONE
-from steelyard.base.still import Tell, telling_still
-from steelyard.engines.asked import Stamp, Variables, ask, stamp_of, variables_of
+from steelyard.base.heartbeat import Tell, telling_still
+from steelyard.base.private_folders import OWNER_ALONE
 from steelyard.engines.cache import cache_folder, digest_file, digest_of, is_whole, locked_for
 from steelyard.engines.compile import Kind, build_commands, build_engine, build_seconds, read_build
 from steelyard.engines.description import Description, load_words
 from steelyard.engines.headers import Header, headers_found
 from steelyard.engines.installed import installed_engine, scripts_folder
+from steelyard.engines.missing_engine import no_compiler, no_wrapper, not_described
 from steelyard.engines.mpi import Mpi, mpi_environment
-from steelyard.engines.why_not import no_compiler, no_wrapper, not_described
+from steelyard.engines.program_answers import Stamp, Variables, ask, stamp_of, variables_of
 from steelyard.system.process import run
 
 _DESCRIBE_SECONDS = 60.0

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular, write_whole
+from steelyard.base.heartbeat import OFTEN, Tell, telling_still
 from steelyard.base.printable import visible
-from steelyard.base.private import is_private_file, private_folder, weak_spot
-from steelyard.base.still import OFTEN, Tell, telling_still
+from steelyard.base.private_folders import is_private_file, private_folder, weak_spot
 
 _KEY_BYTES = 32  # as long as the proofs that are made with it
 

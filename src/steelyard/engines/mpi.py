@@ -22,7 +22,7 @@ import msgspec
 
 from steelyard.base.errors import ExhaustedError, InputError, MeasurementError
 from steelyard.base.files import home_path
-from steelyard.base.still import Tell, telling_still
+from steelyard.base.heartbeat import Tell, telling_still
 from steelyard.engines.cache import cache_folder, kept_folder, locked_for
 from steelyard.engines.installed import scripts_folder
 from steelyard.records.command_line import installing

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from steelyard import __version__
 from steelyard.base.printable import visible
-from steelyard.export.exported import Export
+from steelyard.export.export_input import Export
 from steelyard.export.tagged_rows import GAUGES, TaggedRow, numbers_of, tagged_rows
 
 _STRING, _DOUBLE = 3, 5  # Caliper's nodes of types

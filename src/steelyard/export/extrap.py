@@ -8,7 +8,7 @@ import msgspec
 
 from steelyard.base.errors import InputError
 from steelyard.base.printable import visible
-from steelyard.export.exported import Export
+from steelyard.export.export_input import Export
 from steelyard.export.tagged_rows import TaggedRow, tagged_rows
 from steelyard.results.row import Row
 

@@ -14,7 +14,7 @@ from steelyard.results.core_noise import CoreNoise
 from steelyard.results.facets import FACETS
 from steelyard.results.facets.messages import RowPair
 from steelyard.results.facets.modes import RowMode
-from steelyard.results.facets.watched import RowPath
+from steelyard.results.facets.watched_path import RowPath
 from steelyard.results.facets.windows import RowSpun
 from steelyard.results.phases import RowPhases
 from steelyard.results.row import Row

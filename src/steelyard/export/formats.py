@@ -15,7 +15,7 @@ from steelyard.analyses.registry import ANALYSES
 from steelyard.base.files import write_whole
 from steelyard.base.printable import visible
 from steelyard.export.caliper import caliper_text
-from steelyard.export.exported import Export, ExportedFolder
+from steelyard.export.export_input import Export, ExportedFolder
 from steelyard.export.extrap import extrap_text
 from steelyard.export.flat import cell, columns, flat, row_document
 from steelyard.export.gbench import gbench_text

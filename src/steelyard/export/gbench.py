@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from steelyard import __version__
-from steelyard.export.exported import Export
+from steelyard.export.export_input import Export
 from steelyard.export.tagged_rows import TaggedRow, tagged_rows
 from steelyard.results.facets import Rate
 from steelyard.results.row import RowLaunch

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from steelyard.export.exported import Export
+from steelyard.export.export_input import Export
 from steelyard.export.suite_tests import Block, bandwidth_mb, mean_us, rank_us, repetitions
 from steelyard.export.suite_text import ORIGIN, Printed, suite_text
 from steelyard.results.row import Row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.export.exported import Export
+from steelyard.export.export_input import Export
 from steelyard.export.tagged_rows import GAUGES, TaggedRow, began_ns, numbers_of, tagged_rows
 
 _ESCAPES = str.maketrans({",": r"\,", "=": r"\=", " ": r"\ ", "\\": "/"})  # a tag cannot hold a backslash

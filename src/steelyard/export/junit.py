@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from steelyard.base.junit import Case, Suite, junit_xml
 from steelyard.base.printable import visible
-from steelyard.export.exported import Export, ExportedFolder
+from steelyard.export.export_input import Export, ExportedFolder
 from steelyard.results.row import Row
 from steelyard.rows.labels import Labels, row_labels, told_by_op
 from steelyard.rows.words import interval_words, time_words

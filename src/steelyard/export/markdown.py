@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from steelyard.base.files import real_path
 from steelyard.base.printable import visible
 from steelyard.base.units import format_bytes
-from steelyard.export.exported import Export, ExportedFolder
+from steelyard.export.export_input import Export, ExportedFolder
 from steelyard.render.markdown import markdown_text, table_markdown
 from steelyard.render.table import BAD, NOTHING, PLAIN, WARN, Line, Table, number, remark, without_empty
 from steelyard.results.facets import Rate, Samples

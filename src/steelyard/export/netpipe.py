@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from steelyard.export.exported import Export
+from steelyard.export.export_input import Export
 from steelyard.export.suite_tests import Block
 from steelyard.export.suite_text import ORIGIN, Printed, suite_text
 from steelyard.results.row import Row

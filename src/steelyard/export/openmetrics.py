@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from steelyard.export.exported import Export
+from steelyard.export.export_input import Export
 from steelyard.export.tagged_rows import GAUGES, Gauge, numbers_of, tagged_rows
 
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from steelyard.base.element_types import ELEMENT_BYTES
-from steelyard.export.exported import Export
+from steelyard.export.export_input import Export
 from steelyard.export.osu_tests import (
     ACTIVE,
     ACTIVE_SYNC,

@@ -10,7 +10,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.printable import visible
 from steelyard.base.units import format_bytes
-from steelyard.export.exported import Export, ExportedFolder
+from steelyard.export.export_input import Export, ExportedFolder
 from steelyard.export.suite_tests import Block, Theirs, blocks_of
 from steelyard.records.command_line import command
 from steelyard.results.row import Row

@@ -13,7 +13,7 @@ from steelyard.analyses.analysis import Made
 from steelyard.base.errors import InputError
 from steelyard.base.printable import visible
 from steelyard.base.serial_map import Mapper, serially
-from steelyard.export.exported import Export, ExportedFolder
+from steelyard.export.export_input import Export, ExportedFolder
 from steelyard.export.flat import cell, columns, flat
 from steelyard.records.command_line import installing
 from steelyard.records.results_folder import check_results_folder

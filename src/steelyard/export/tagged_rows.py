@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from steelyard.base.printable import visible
-from steelyard.export.exported import Export, ExportedFolder
+from steelyard.export.export_input import Export, ExportedFolder
 from steelyard.results.facets import Rate, Samples
 from steelyard.results.row import Row
 from steelyard.rows.labels import rows_facts

@@ -21,11 +21,11 @@ from steelyard.base.plural import counted
 from steelyard.base.printable import visible
 from steelyard.engines.build import Engine, engine_environment
 from steelyard.engines.mpi import Mpi
-from steelyard.launch.choose import choose_launcher
+from steelyard.launch.launcher_choice import choose_launcher
 from steelyard.launch.launchers import ENGINE_READS, CoreCpus, Start
-from steelyard.launch.libraries import library_of
 from steelyard.launch.preloads import check_preloads
 from steelyard.launch.request import LaunchRequest
+from steelyard.launch.waiting_settings import library_of
 from steelyard.records.campaign_file import AROUND, MODULES, UNBOUND, UNSET, WRAPPER, Placement
 from steelyard.system.allocation import AllocatedHost, Allocation, named_hosts, take_hosts
 from steelyard.system.machine import Machine

@@ -1,7 +1,7 @@
 """Launchers of ranks, a row each: their words for how many ranks, on which hosts, and on which cores.
 
 Rank r of a host gets the r-th group of its cores, a core per thread, nothing shared. Library and launcher are
-two things: libraries.py says which comes with which.
+two things: waiting_settings.py says which comes with which.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from steelyard.base.errors import InputError
 from steelyard.engines.build import Engine, engine_environment
-from steelyard.launch.choose import choose_launcher
+from steelyard.launch.launcher_choice import choose_launcher
 from steelyard.launch.launchers import Start
 from steelyard.system.allocation import Allocation
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from steelyard.base.comma_lists import values_in
 from steelyard.base.element_types import ELEMENT_BYTES
 from steelyard.base.errors import InputError
-from steelyard.base.lists import values_in
 from steelyard.base.units import parse_counts, parse_sizes, parse_value
 from steelyard.plan.host_pairs import with_hosts
 from steelyard.plan.like import find_like, known_as

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from steelyard.base.comma_lists import values_in
 from steelyard.base.errors import InputError, naming
-from steelyard.base.lists import values_in
 from steelyard.base.printable import one_line, shortened, visible
 from steelyard.base.units import parse_counts, parse_sizes
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from steelyard.base.errors import InputError
-from steelyard.base.notes import with_notes
+from steelyard.base.footnotes import with_notes
 from steelyard.base.units import format_values
 from steelyard.plan.suites import EVERY_CORE, KERNELS, SUITES, Like, groups
 from steelyard.records.command_line import command

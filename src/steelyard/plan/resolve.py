@@ -25,7 +25,7 @@ from steelyard.plan.axis import numbers_in, words_in
 from steelyard.plan.bounds import BoundedCase, BoundedParams, Impossible
 from steelyard.plan.companions import axes_of, with_references, with_work
 from steelyard.plan.exclude import Excluded
-from steelyard.plan.given_files import check_used, ops_with_files, without_unasked
+from steelyard.plan.file_ops import check_used, ops_with_files, without_unasked
 from steelyard.plan.host_pairs import host_placements, is_of_hosts, placement_words
 from steelyard.plan.own_ops import select_own
 from steelyard.plan.params import (

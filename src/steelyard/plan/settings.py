@@ -10,9 +10,9 @@ import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from steelyard.base.comma_lists import values_in
 from steelyard.base.errors import InputError
 from steelyard.base.files import home_path
-from steelyard.base.lists import values_in
 from steelyard.base.mpi_variables import is_read
 from steelyard.base.printable import shortened, visible
 from steelyard.base.product import product_of

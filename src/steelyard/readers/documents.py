@@ -8,7 +8,7 @@ import msgspec
 
 from steelyard.base.errors import InputError
 from steelyard.base.json_text import decode_json
-from steelyard.readers.printed import PrintedNumber
+from steelyard.readers.printed_numbers import PrintedNumber
 from steelyard.readers.suites import GOOGLE, IOR
 
 

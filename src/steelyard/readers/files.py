@@ -11,7 +11,14 @@ from pathlib import Path
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular
 from steelyard.readers.documents import numbers_of_json
-from steelyard.readers.printed import PrintedNumber, SuiteTable, TextLine, fields_below, number_in, whole_in
+from steelyard.readers.printed_numbers import (
+    PrintedNumber,
+    SuiteTable,
+    TextLine,
+    fields_below,
+    number_in,
+    whole_in,
+)
 from steelyard.readers.programs import NETPIPE
 from steelyard.readers.suites import TABLES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from steelyard.readers.printed import (
+from steelyard.readers.printed_numbers import (
     PrintedNumber,
     SuiteTable,
     TextLine,

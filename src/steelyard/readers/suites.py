@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 
 from steelyard.base.plural import counted
 from steelyard.readers import programs
-from steelyard.readers.printed import PrintedNumber, SuiteTable, number_in, refused, rows_below, whole_in
+from steelyard.readers.printed_numbers import (
+    PrintedNumber,
+    SuiteTable,
+    number_in,
+    refused,
+    rows_below,
+    whole_in,
+)
 
 OSU, IMB, NPB, IOR = "OSU Micro-Benchmarks", "Intel MPI Benchmarks", "NAS Parallel Benchmarks", "IOR"
 GOOGLE = "Google Benchmark"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from steelyard.base.plural import joined
 from steelyard.base.printable import visible
 from steelyard.base.units import format_bytes
-from steelyard.readers.printed import PrintedNumber
+from steelyard.readers.printed_numbers import PrintedNumber
 from steelyard.render.table import NOTHING, Table, number, plain_lines, without_empty, words
 
 PrintedKey = tuple[str, str, int | None, int | None]

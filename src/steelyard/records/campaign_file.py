@@ -19,7 +19,7 @@ from steelyard.base.printable import all_visible, visible
 from steelyard.base.secret import masked, masked_document, masked_settings, masked_words
 from steelyard.records.fields import Count, Name, Params, RankCount, Text, ThreadCount
 from steelyard.records.kinds import BLOCKING, CALL
-from steelyard.records.older import op_kind
+from steelyard.records.legacy_kinds import op_kind
 from steelyard.records.schema import SCHEMA
 
 UNBOUND = "unbound"  # the kind of a placement that binds nothing

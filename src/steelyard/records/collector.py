@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError
 from steelyard.records.consistency import contradiction, end_contradiction
 from steelyard.records.job_file import JobFile, PointRun
-from steelyard.records.older import completed
+from steelyard.records.legacy_kinds import completed
 from steelyard.records.reduced import RanksTold, Reduced, ReducedSync
 from steelyard.records.schema import (
     Close,

@@ -192,7 +192,7 @@ def decode_record(line: bytes) -> Record:
     if not is_plain(line):
         record = msgspec.convert(all_visible(decode_json(line, ANYTHING)), Record)
     elif len(line) >= _LONG and line.startswith(_CHUNK) and values_in(line) <= _MOST_STAMPS:
-        from steelyard.records.stamps import decode_chunk
+        from steelyard.records.timestamps import decode_chunk
 
         record = decode_chunk(line)
     if record is None:

@@ -14,7 +14,6 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct, field
 
-from steelyard.records.answer import KernelAnswer
 from steelyard.records.fields import (
     Amount,
     Count,
@@ -30,6 +29,7 @@ from steelyard.records.fields import (
     Timestamps,
     Whole,
 )
+from steelyard.records.kernel_answer import KernelAnswer
 from steelyard.records.parts import (
     Busy,
     Clock,

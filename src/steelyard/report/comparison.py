@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from steelyard.judges.compare.answer import MARGIN
 from steelyard.judges.compare.pictures import forest_chart
+from steelyard.judges.compare.scale import MARGIN
 from steelyard.judges.compare.tables import verdict_table
 from steelyard.judges.compare.verdicts import Verdicts
 from steelyard.render.sections import Part, Section, untitled

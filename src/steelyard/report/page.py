@@ -30,7 +30,7 @@ from steelyard.base.printable import visible
 from steelyard.base.serial_map import Mapper, serially
 from steelyard.diagnostics.results import diagnostics_of
 from steelyard.judges.accept import Acceptance
-from steelyard.judges.compare.asked import Comparisons
+from steelyard.judges.compare.default_comparisons import Comparisons
 from steelyard.judges.compare.verdicts import Verdicts
 from steelyard.render.chart import Chart
 from steelyard.render.phone import phone_chart
@@ -38,10 +38,10 @@ from steelyard.render.sections import MOST_OPEN, MOST_SECTIONS, shown_lines
 from steelyard.render.svg import svg, swatch
 from steelyard.report.acceptance_page import REST, acceptance_answers, acceptance_of, acceptance_sections
 from steelyard.report.analysis_sections import analysis_sections, layer_sections, sentence, skipped_section
-from steelyard.report.answers import interval_level, place_words, title_words
 from steelyard.report.comparison import comparison_section
 from steelyard.report.environment import HostSetting, settings_of
 from steelyard.report.guidelines import guideline_section
+from steelyard.report.opening_sentences import interval_level, place_words, title_words
 from steelyard.report.section import group_section, rows_in
 from steelyard.rows.figure_groups import FigureGroup, group_items
 from steelyard.rows.pictures.ratios import overview_chart

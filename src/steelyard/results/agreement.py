@@ -18,8 +18,8 @@ from statistics import median
 from msgspec.structs import replace
 
 from steelyard.base.plural import counted
-from steelyard.records.answer import KernelAnswer
 from steelyard.records.fields import Params
+from steelyard.records.kernel_answer import KernelAnswer
 from steelyard.results.load import PointLaunch, PointLaunches
 
 # Parameters of how messages go; they do not change the problem.

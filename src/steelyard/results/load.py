@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError
 from steelyard.base.printable import shortened
 from steelyard.base.serial_map import Mapper, serially
-from steelyard.records.answer import KernelAnswer
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint, read_campaign
 from steelyard.records.consistency import kind_of_point, plan_contradiction
 from steelyard.records.job_file import JobFile, PointRun
+from steelyard.records.kernel_answer import KernelAnswer
 from steelyard.records.parts import FileSystem, Hint, StuckRank, Transport
 from steelyard.records.read import part_number, read_points
 from steelyard.records.reduced import ReducedSync

@@ -22,8 +22,8 @@ from steelyard.records.job_file import JobFile
 from steelyard.results.facets import Precise
 from steelyard.results.load import Measured, PointLaunch
 from steelyard.results.row import Row, RowLaunch, half_of
+from steelyard.stats.interim_looks import launches_for
 from steelyard.stats.interval import t_quantile
-from steelyard.stats.looks import launches_for
 
 _LEVEL = 0.95  # of the intervals of launches
 _COARSE = 15  # degrees of freedom of the interval inside a launch

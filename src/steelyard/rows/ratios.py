@@ -39,7 +39,7 @@ class Ratio:
 
 
 # The ratios of what differs by these keys of labels, such as `mpi` or `env UCX_TLS`, by `id(row)`: those that
-# a comparison of all rivals gives (`judges/compare/asked.py`).
+# a comparison of all rivals gives (`judges/compare/default_comparisons.py`).
 RatiosBy = Callable[[frozenset[str]], Mapping[int, Ratio]]
 
 

@@ -35,7 +35,7 @@ from steelyard.rows.rivals import FOLDER, MPI, RivalNames, ratio_cells, ratios_t
 from steelyard.rows.row_words import failed_words, remarks
 from steelyard.rows.shared_remarks import Remarks, told_once
 from steelyard.stats.autocorrelation import LEAST_IN_TIME
-from steelyard.stats.looks import RATIO_LEVEL
+from steelyard.stats.interim_looks import RATIO_LEVEL
 
 NOT_BY_TURNS = "The folders were measured at different times: what an hour adds is assumed, not measured."
 IF_INDEPENDENT = f"±: if launches are independent, which fewer than {LEAST_IN_TIME} do not show."

@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING, Any
 from steelyard.base.errors import InputError
 from steelyard.base.printable import visible
 from steelyard.campaign.folder import default_folder
-from steelyard.campaign.started import unknown
-from steelyard.session.asked import names_of, number_of, path_of, plan_asked, python_words, switch_of, text_of
+from steelyard.campaign.started_programs import unknown
 from steelyard.session.events import OnEvent, ignored
 from steelyard.session.measure import measure_plan
+from steelyard.session.requested_plan import (
+    names_of,
+    number_of,
+    path_of,
+    plan_asked,
+    python_words,
+    switch_of,
+    text_of,
+)
 from steelyard.session.resume import OF_TEST_CASES, holds_plan, plan_in
 
 if TYPE_CHECKING:
@@ -99,7 +107,7 @@ def compare_asked(
     percentages: Mapping[str, Any],
 ) -> Verdicts:
     """See `steelyard.compare`; `percentages` are false_alarm, least and margin."""
-    from steelyard.judges.compare.answer import Question
+    from steelyard.judges.compare.scale import Question
     from steelyard.results.quantiles import check_quantile
     from steelyard.session.compare import compare_folders, fraction_of
 

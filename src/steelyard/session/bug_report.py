@@ -18,11 +18,11 @@ from msgspec.structs import replace
 from steelyard import __version__
 from steelyard.base.errors import InputError, SteelyardError
 from steelyard.base.files import open_regular, read_regular
+from steelyard.base.heartbeat import Tell
 from steelyard.base.json_text import ANYTHING, decode_json
 from steelyard.base.plural import counted
 from steelyard.base.printable import shortened, visible
 from steelyard.base.secret import masked_document, masked_text
-from steelyard.base.still import Tell
 from steelyard.base.units import format_bytes
 from steelyard.engines.cache import kept_folder
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from steelyard.base.errors import InputError
 from steelyard.base.files import real_path
 from steelyard.base.printable import visible
-from steelyard.judges.compare.answer import Question
 from steelyard.judges.compare.arms import Rivals, against, folder_factor, rivals_by, rivals_of
 from steelyard.judges.compare.conditions import check_conditions
+from steelyard.judges.compare.scale import Question
 from steelyard.judges.compare.verdicts import Verdicts, compare
 from steelyard.records.campaign_file import read_campaign
 from steelyard.records.results_folder import check_results_folder

@@ -10,15 +10,15 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.campaign.folder import default_folder
-from steelyard.campaign.started import arm_line, started_by
-from steelyard.judges.compare.answer import Question
+from steelyard.campaign.started_programs import arm_line, started_by
 from steelyard.judges.compare.arms import rivals_by
+from steelyard.judges.compare.scale import Question
 from steelyard.judges.compare.verdicts import compare
 from steelyard.judges.history.store import Night, is_results
 from steelyard.judges.history.verdicts import Checked, with_confirmed
-from steelyard.plan.again import plan_again, with_secrets
 from steelyard.plan.arms import USUAL
 from steelyard.plan.plan import Plan
+from steelyard.plan.remeasure import plan_again, with_secrets
 from steelyard.records.campaign_file import PlannedPoint, read_campaign
 from steelyard.results.key import RowKey, key_of
 from steelyard.results.load import load

@@ -49,8 +49,8 @@ class Needed(Struct, frozen=True):
 
 def design_of(plan: Plan, points: Sequence[PlannedPoint]) -> Design:
     """Make what is fixed of a campaign's tests before its first launch."""
-    from steelyard.judges.compare.answer import FALSE_ALARM, LEAST, MARGIN
-    from steelyard.stats.looks import looks_until
+    from steelyard.judges.compare.scale import FALSE_ALARM, LEAST, MARGIN
+    from steelyard.stats.interim_looks import looks_until
 
     arms = len(dict.fromkeys(point.arm for point in points if point.arm is not None))
     cases = len(points) // max(arms, 1)
@@ -85,7 +85,7 @@ def needed(plan: Plan, points: Sequence[PlannedPoint], out: Path, given: Path | 
 def _each(plan: Plan, points: Sequence[PlannedPoint], scatters: Scatters) -> Iterator[int | None]:
     """Find the launches of each test case whose scatter is known; the arms of one have one number each."""
     from steelyard.judges.compare.power import launches_to_find
-    from steelyard.stats.looks import launches_of_scatter
+    from steelyard.stats.interim_looks import launches_of_scatter
 
     design = design_of(plan, points)
     for point in points:

@@ -55,6 +55,6 @@ def _likely(plan: Plan, takes: Needed | None) -> int:
         return plan.most_launches
     if takes is not None and takes.launches:
         return takes.on_average(plan.most_launches)
-    from steelyard.stats.looks import FIRST_LOOK  # which loads numpy
+    from steelyard.stats.interim_looks import FIRST_LOOK  # which loads numpy
 
     return FIRST_LOOK

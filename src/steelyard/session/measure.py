@@ -12,24 +12,24 @@ from msgspec import Struct
 
 from steelyard.base.mpi_variables import readers
 from steelyard.base.product import check_starts
-from steelyard.campaign.files import files_removed
 from steelyard.campaign.folder import open_folder, planned_ops, topology_for
 from steelyard.campaign.jobs import CampaignSetup, check_launches, groups_of, setup_for
 from steelyard.campaign.lock import Lock, locked
 from steelyard.campaign.run import run_campaign
+from steelyard.campaign.scratch_folders import files_removed
 from steelyard.campaign.stage import stage_engines
-from steelyard.campaign.started import check_settings_here, remember
-from steelyard.engines.hidden import hidden_mpi
+from steelyard.campaign.started_programs import check_settings_here, remember
 from steelyard.engines.installed import scripts_folder
+from steelyard.engines.shadowed_mpi import hidden_mpi
 from steelyard.plan.arms import with_arms
 from steelyard.plan.plan import Plan, budget_seconds
 from steelyard.plan.resolve import resolve
 from steelyard.plan.settings import unread
 from steelyard.records.campaign_file import CampaignFile, PlannedMethod, PlannedPoint
+from steelyard.session.bug_report_file import bugs_kept_in
 from steelyard.session.design import design_of, needed, with_launches
 from steelyard.session.events import OnEvent, RoundBegins, RoundEnded, ignored, teller
-from steelyard.session.kept import bugs_kept_in
-from steelyard.session.precise import measure_precisely
+from steelyard.session.precision_rounds import measure_precisely
 from steelyard.session.preimport import ImportsAhead
 from steelyard.session.refine import measure_rounds
 from steelyard.system.machine import Machine, read_machine

@@ -14,17 +14,17 @@ from steelyard.base.plural import counted
 from steelyard.base.printable import visible
 from steelyard.diagnostics.results import diagnostics_of
 from steelyard.diagnostics.text import diagnostic_text
-from steelyard.judges.compare.asked import Comparisons
+from steelyard.judges.compare.default_comparisons import Comparisons
 from steelyard.records.results_folder import check_results_folder
 from steelyard.render.terminal import Paper
 from steelyard.results.row import Row
-from steelyard.session.page import results_html
-from steelyard.session.read_once import read_once
+from steelyard.session.notebook_html import results_html
+from steelyard.session.results_cache import read_once
 
 if TYPE_CHECKING:
     import polars
 
-    from steelyard.export.exported import ExportedFolder
+    from steelyard.export.export_input import ExportedFolder
 
 _WIDTH = 110  # letters of a line of text, where no terminal says another number
 
@@ -69,7 +69,7 @@ class Results:
         Raises InputError for other `rows`, and where polars is missing.
         """
         from steelyard.export.table import table_of  # here, as formats below: most who read need none
-        from steelyard.session.asked import text_of
+        from steelyard.session.requested_plan import text_of
 
         return table_of([(self.read.measured, self.exported())], text_of("rows", rows))
 
@@ -81,7 +81,7 @@ class Results:
 
     def exported(self) -> ExportedFolder:
         """Convert it to the input of formats."""
-        from steelyard.export.exported import ExportedFolder
+        from steelyard.export.export_input import ExportedFolder
 
         return ExportedFolder(self.folder, self.read.made, self.diagnostics, self.name)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from steelyard.base.errors import InputError
 from steelyard.base.plural import joined
-from steelyard.campaign.started import started_by
-from steelyard.plan.again import plan_of, with_secrets
+from steelyard.campaign.started_programs import started_by
 from steelyard.plan.plan import Plan
+from steelyard.plan.remeasure import plan_of, with_secrets
 from steelyard.records.campaign_file import read_campaign
 
 # Options, by the names in `MeasureOptions`, that say which test cases there are.

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError
 from steelyard.base.files import make_folder, read_regular, write_given
 from steelyard.base.json_text import decode_json
-from steelyard.judges.compare.answer import Question
+from steelyard.judges.compare.scale import Question
 from steelyard.judges.tuning.choices import Choice, choices_of, family_of, is_swept
 from steelyard.judges.tuning.files import WRITERS, TuningFile
 from steelyard.judges.tuning.ranges import ranges_of
@@ -29,8 +29,8 @@ from steelyard.judges.tuning.verdicts import (
     nothing_to_gain,
     tuned,
 )
-from steelyard.plan.again import plan_again, with_secrets
 from steelyard.plan.plan import Plan
+from steelyard.plan.remeasure import plan_again, with_secrets
 from steelyard.records.campaign_file import UNSET
 from steelyard.results.load import Measured
 from steelyard.session.compare import compare_folders

@@ -1,7 +1,6 @@
 """Statistics of samples, by numpy. It does not know records."""
 
 from steelyard.stats.differences import difference_interval
-from steelyard.stats.distribution import binned, cumulated, exceeded
 from steelyard.stats.interval import (
     Blocks,
     Estimate,
@@ -13,8 +12,9 @@ from steelyard.stats.interval import (
     span_of,
     with_tick,
 )
-from steelyard.stats.lines import Piece, find_breaks, fit_pieces, pieces_at, relative_fit, slope_interval
+from steelyard.stats.line_fits import Piece, find_breaks, fit_pieces, pieces_at, relative_fit, slope_interval
 from steelyard.stats.modes import Mode, drift_of, find_modes, mode_interval, share_interval, typical_mode
+from steelyard.stats.pooled_shape import binned, cumulated, exceeded
 from steelyard.stats.quantile import median, pooled_quantile, quantile
 from steelyard.stats.ranks import holm, kendall, shift_interval
 from steelyard.stats.spectrum import spectrum, spectrum_peaks

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.distributions import student_quantile
+from steelyard.stats.probability_distributions import student_quantile
 
 LEAST_SIDE = 3  # nights on each side of a change: one or two odd nights are no level
 ORDERS = 1999  # random ones; with the one seen 2000

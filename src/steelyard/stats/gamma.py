@@ -1,8 +1,8 @@
 """The gamma function's relatives, as functions of single numbers above 0.
 
-scipy has them, too; `distributions.py` says why it is not used. They agree with it to ten figures
-(`tests/unit/test_stats_distributions.py`). Formulas: Abramowitz and Stegun, Handbook of Mathematical
-Functions, 1964, chapter 6.
+scipy has them, too; `probability_distributions.py` says why it is not used. They agree with it to ten figures
+(`tests/unit/test_stats_probability_distributions.py`). Formulas: Abramowitz and Stegun, Handbook of
+Mathematical Functions, 1964, chapter 6.
 """
 
 from __future__ import annotations

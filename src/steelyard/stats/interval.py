@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.autocorrelation import LEAST_IN_TIME, covariance_of, lag1, likeness
-from steelyard.stats.distributions import half_binomial_cdf, student_quantile
 from steelyard.stats.fast_stats import deviation, mean, middle
+from steelyard.stats.probability_distributions import half_binomial_cdf, student_quantile
 from steelyard.stats.quantile import quantile, row_quantiles
 
 FINE_BLOCKS = 128

@@ -11,7 +11,6 @@ from msgspec import Struct
 from numpy.typing import ArrayLike, NDArray
 
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.distributions import beta_quantile
 from steelyard.stats.fast_stats import deviation, mean, middle, variance
 from steelyard.stats.interval import (
     COARSE_BLOCKS,
@@ -22,6 +21,7 @@ from steelyard.stats.interval import (
     mean_half,
     t_quantile,
 )
+from steelyard.stats.probability_distributions import beta_quantile
 from steelyard.stats.quantile import median
 
 MODE_GAP = 1.1  # ratio of the nearest members of two modes: nearer ones do not deserve two numbers

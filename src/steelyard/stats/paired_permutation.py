@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.autocorrelation import LEAST_IN_TIME, MOST_RHO
-from steelyard.stats.distributions import student_quantile
-from steelyard.stats.moderated import degrees_of, moderated_variance
+from steelyard.stats.moderated_variance import degrees_of, moderated_variance
+from steelyard.stats.probability_distributions import student_quantile
 
 GAPS = (np.inf, 1.5, 1.25)  # ratios above which a gap between sorted values is a change of mode; inf: none is
 MOST_EXACT = 10  # pairs up to which all swaps are counted at any level; swapping all pairs changes no |t|

@@ -7,7 +7,8 @@ places of all tests makes each p hold for the whole family (Westfall and Young, 
 Testing, 1993).
 
 Places that chance does not make equal may be sound all the same: cores of a node differ lastingly by some per
-cent. So a place is `odd` only if it differs beyond chance, and beyond what its peers differ by (lasting.py).
+cent. So a place is `odd` only if it differs beyond chance, and beyond what its peers differ by
+(lasting_differences.py).
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.lasting import Lasting, odd_places
-from steelyard.stats.moderated import moderated_variance
+from steelyard.stats.lasting_differences import Lasting, odd_places
+from steelyard.stats.moderated_variance import moderated_variance
 
 DRAWN = 1999  # shuffles; with the launches as they are 2000, so that p = 1 % is 20 of them
 LEAST_PLACES = 4  # of three, two that differ leave it open which is odd

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.distributions import normal_quantile
 from steelyard.stats.interval import Estimate
+from steelyard.stats.probability_distributions import normal_quantile
 
 IntArray = NDArray[np.int64]
 

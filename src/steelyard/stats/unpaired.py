@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.distributions import student_quantile, student_tail
 from steelyard.stats.paired_permutation import Swapped
+from steelyard.stats.probability_distributions import student_quantile, student_tail
 
 LEAST_HOUR = 0.03  # of a time, as a standard deviation
 

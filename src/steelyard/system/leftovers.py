@@ -25,7 +25,7 @@ from stat import S_ISVTX, S_IWGRP, S_IWOTH
 from msgspec import Struct
 
 from steelyard.base.files import is_open_nowhere, read_text, real_path
-from steelyard.system.marks import process_state
+from steelyard.system.launch_processes import process_state
 
 _SHARED, _TEMPORARY = Path("/dev/shm"), Path("/tmp")  # noqa: S108 (where the libraries put them)
 _PROCESS = r"[1-9]\d*"

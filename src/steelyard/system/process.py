@@ -18,7 +18,7 @@ from types import FrameType, TracebackType
 from typing import IO
 
 from steelyard.base.errors import ExhaustedError, InputError, MeasurementError
-from steelyard.system.marks import (
+from steelyard.system.launch_processes import (
     GRACE_SECONDS,
     KILL_SECONDS,
     MARK,

@@ -18,10 +18,10 @@ from steelyard import __version__
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular, write_whole
 from steelyard.base.units import format_time
-from steelyard.engines.asked import ask
 from steelyard.engines.build import Engine, describe, simulated_engine
 from steelyard.engines.cache import cache_folder
 from steelyard.engines.description import Description
+from steelyard.engines.program_answers import ask
 from steelyard.records.job_file import append_records
 from steelyard.records.schema import SCHEMA, Job
 from steelyard.system.process import Child, Done, run

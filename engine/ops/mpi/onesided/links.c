@@ -1,5 +1,5 @@
 /* Which ranks call which, and what each rank sets up for it. */
-#include "ops/mpi/onesided/many.h"
+#include "ops/mpi/onesided/many_ranks.h"
 
 #include "base/err.h"
 #include "base/num.h"

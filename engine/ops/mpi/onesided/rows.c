@@ -5,7 +5,7 @@
 
 #include "comm/compat_mpi.h"
 #include "ops/common/data.h"
-#include "ops/mpi/onesided/many.h"
+#include "ops/mpi/onesided/many_ranks.h"
 #include "ops/mpi/threads/threads.h"
 
 #include <stdio.h>

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.lines import nonnegative_fits
+from steelyard.stats.line_fits import nonnegative_fits
 
 Children = tuple[tuple[int, ...], ...]  # of each rank, in the order in which it serves them
 

@@ -20,7 +20,7 @@ from steelyard.results.key import key_of
 from steelyard.results.roofs import moved_bytes
 from steelyard.results.row import Row, launch_medians
 from steelyard.stats import Interval
-from steelyard.stats.crossed import LEAST_COLUMNS, LEAST_ROWS, crossed_interval
+from steelyard.stats.crossed_effects import LEAST_COLUMNS, LEAST_ROWS, crossed_interval
 
 _DRAWN = "mpi.pattern.matching"
 _SEED = "seed"

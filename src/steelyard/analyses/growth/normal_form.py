@@ -18,7 +18,7 @@ import numpy as np
 
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.interval import Interval, t_quantile
-from steelyard.stats.lines import nonnegative_fits
+from steelyard.stats.line_fits import nonnegative_fits
 
 _POWERS = tuple(map(Fraction, ("0", "1/4", "1/3", "1/2", "2/3", "3/4", "1", "5/4", "4/3", "3/2", "2")))
 _LOGS = (0, 1, 2)

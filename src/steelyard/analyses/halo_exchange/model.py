@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from msgspec import Struct
 
-from steelyard.analyses.bests import leaders_of, verdict_of
+from steelyard.analyses.best_arms import leaders_of, verdict_of
 from steelyard.records.fields import Params
 from steelyard.results.agreement import HOW, problem_of
 from steelyard.results.facets import Inside

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from steelyard.analyses.bests import AGREES, DISAGREES
+from steelyard.analyses.best_arms import AGREES, DISAGREES
 from steelyard.analyses.halo_exchange.model import Exchanges, ExchangeWay, MicroOrder, way_name
 from steelyard.base.units import format_bytes, format_time
 from steelyard.render.table import NOTHING, Table, number, plain_lines, words

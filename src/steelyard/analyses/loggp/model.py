@@ -28,7 +28,7 @@ from steelyard.results.sittings import sittings_of
 from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, pieces_at, span_of
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.fast_stats import middle
-from steelyard.stats.lines import f_tail, median_noise
+from steelyard.stats.line_fits import f_tail, median_noise
 
 LEAST_SIZES = 3  # fewer make no line that can be checked
 MOST_HEADER = 128  # bytes of a message that are not the program's

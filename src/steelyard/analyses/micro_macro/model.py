@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from msgspec import Struct
 
-from steelyard.analyses.bests import Best, Times, bests_of, verdict_of
+from steelyard.analyses.best_arms import Best, Times, bests_of, verdict_of
 from steelyard.analyses.loggp.model import LEAST_SIZES, LogModel, communication_ns, log_models
 from steelyard.records.fields import Params
 from steelyard.records.kinds import BANDWIDTH, LATENCY, MPI

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steelyard.analyses.bests import AGREES, CANNOT_TELL, DISAGREES
+from steelyard.analyses.best_arms import AGREES, CANNOT_TELL, DISAGREES
 from steelyard.analyses.loggp.tables import log_table
 from steelyard.analyses.micro_macro.model import (
     PINGPONG,

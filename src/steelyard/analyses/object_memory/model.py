@@ -25,7 +25,7 @@ from steelyard.results.facets import Memory
 from steelyard.results.key import RowKey, key_of
 from steelyard.results.row import Row
 from steelyard.stats import Interval
-from steelyard.stats.lines import slope_interval
+from steelyard.stats.line_fits import slope_interval
 
 LEAST_LEAK = 16.0  # bytes: the least that malloc() gives
 LEAST_FREED = 5000

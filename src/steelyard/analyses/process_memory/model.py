@@ -18,7 +18,7 @@ from steelyard.results.facets import Footprint
 from steelyard.results.key import RowKey, key_of
 from steelyard.results.row import Row
 from steelyard.stats import Interval
-from steelyard.stats.lines import slope_interval
+from steelyard.stats.line_fits import slope_interval
 
 _LEAST_NUMBERS = 3  # of ranks: two are a line, whatever they are
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from steelyard.analyses.bests import Best, leaders_of
+from steelyard.analyses.best_arms import Best, leaders_of
 from steelyard.records.fields import Params
 from steelyard.results.facets import Rate
 from steelyard.results.row import Row, half_of

@@ -11,9 +11,9 @@ from steelyard.base.diagnostic import ERROR, NOTE, WARNING, check
 from steelyard.base.plural import counted
 from steelyard.base.units import format_memory
 from steelyard.diagnostics.machine.snapshot import MachineSnapshot
-from steelyard.engines.hidden import hidden_mpi
 from steelyard.engines.installed import scripts_folder
 from steelyard.engines.mpi import Mpi
+from steelyard.engines.shadowed_mpi import hidden_mpi
 from steelyard.records.command_line import installing
 
 _COARSE_TICK_NS = 5  # ticks of such steps show in single timings

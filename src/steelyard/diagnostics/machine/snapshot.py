@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from steelyard.base.errors import SteelyardError
-from steelyard.base.still import Tell
+from steelyard.base.heartbeat import Tell
 from steelyard.engines.build import solo_engine
 from steelyard.engines.clocks import gauge_clocks
 from steelyard.engines.mpi import Mpi, find_mpis

@@ -25,7 +25,7 @@ from steelyard.results.load import Measured, PointLaunch, PointLaunches
 from steelyard.results.row import Row, has_time
 from steelyard.rows.words import row_name
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.lasting import kinds_of
+from steelyard.stats.lasting_differences import kinds_of
 from steelyard.stats.peer_outliers import LEAST_LAUNCHES, LEAST_PLACES
 from steelyard.system.topology import NOWHERE, Cpu, Topology, class_of
 

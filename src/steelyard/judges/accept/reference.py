@@ -10,8 +10,8 @@ from steelyard.base.printable import shortened
 from steelyard.base.units import format_factor
 from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.judges.accept.measurement import Weighed
-from steelyard.judges.compare.answer import SLOWER, Question
 from steelyard.judges.compare.arms import rivals_of
+from steelyard.judges.compare.scale import SLOWER, Question
 from steelyard.judges.compare.verdicts import CaseVerdict, compare
 from steelyard.judges.history.settings import differences, settings_of
 from steelyard.judges.verdict import CANNOT_TELL

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from steelyard.judges.compare.answer import Answer, Contrast, Question, answer
-from steelyard.judges.compare.shares import shares_words
+from steelyard.judges.compare.mode_shares import shares_words
+from steelyard.judges.compare.scale import Answer, Contrast, Question, answer
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.paired_permutation import GAPS, Swapped, mode_parts, modes_of
 

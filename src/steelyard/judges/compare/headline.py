@@ -13,14 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from steelyard.analyses.analysis import Made
-from steelyard.analyses.facts import model_sentences
+from steelyard.analyses.model_facts import model_sentences
 from steelyard.analyses.overheads.model import TRAIN
 from steelyard.analyses.overheads.row import OVERHEADS
 from steelyard.analyses.ranking.model import Ranking, Way
 from steelyard.analyses.ranking.row import SETTINGS
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_time, format_values
-from steelyard.judges.compare.answer import FASTER, LITTLE, MARGIN, SAME, SLOWER
+from steelyard.judges.compare.scale import FASTER, LITTLE, MARGIN, SAME, SLOWER
 from steelyard.judges.compare.tables import would_decide
 from steelyard.judges.compare.verdicts import CaseVerdict, Verdicts
 from steelyard.judges.verdict import CANNOT_TELL

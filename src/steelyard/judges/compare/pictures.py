@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.base.plural import counted
-from steelyard.judges.compare.answer import FASTER, LITTLE, SAME, SLOWER
+from steelyard.judges.compare.scale import FASTER, LITTLE, SAME, SLOWER
 from steelyard.judges.compare.tables import verdict_words
 from steelyard.judges.compare.verdicts import CaseVerdict, Verdicts
 from steelyard.judges.verdict import CANNOT_TELL

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from steelyard.stats.distributions import chi_square_quantile, normal_cdf, student_quantile
-from steelyard.stats.looks import FIRST_SHARE, MOST_NAMED
-from steelyard.stats.moderated import degrees_of
+from steelyard.stats.interim_looks import FIRST_SHARE, MOST_NAMED
+from steelyard.stats.moderated_variance import degrees_of
 from steelyard.stats.paired_permutation import least_pairs
+from steelyard.stats.probability_distributions import chi_square_quantile, normal_cdf, student_quantile
 
 FOUND = 0.8  # of the test cases with such a difference
 _CHANCES = (np.arange(25) + 0.5) / 25  # of the scatter: few launches do not know it

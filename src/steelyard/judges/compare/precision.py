@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.base.errors import InputError
-from steelyard.judges.compare.answer import Question
 from steelyard.judges.compare.arms import folder_factor, rivals_by
+from steelyard.judges.compare.scale import Question
 from steelyard.judges.compare.verdicts import compare
 from steelyard.results.load import Measured
 from steelyard.results.precision import asked_of

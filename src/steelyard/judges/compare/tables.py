@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from steelyard.base.plural import counted, plural
 from steelyard.base.units import format_factor
-from steelyard.judges.compare.answer import FASTER, LITTLE, SAME, SLOWER
+from steelyard.judges.compare.scale import FASTER, LITTLE, SAME, SLOWER
 from steelyard.judges.compare.verdicts import CaseVerdict, Verdicts
 from steelyard.judges.verdict import CANNOT_TELL, Judged
 from steelyard.render.table import (

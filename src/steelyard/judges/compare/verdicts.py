@@ -13,17 +13,17 @@ from msgspec import Struct
 from steelyard.base.errors import InputError
 from steelyard.base.plural import plural
 from steelyard.base.units import format_bytes
-from steelyard.judges.compare.answer import COMPARED, Answer, Question
 from steelyard.judges.compare.arms import Rivals
 from steelyard.judges.compare.conditions import differing
 from steelyard.judges.compare.contrasts import answers_of
-from steelyard.judges.compare.neighbours import begins_of, refuse_copies, strangers
+from steelyard.judges.compare.launch_pairs import begins_of, refuse_copies, strangers
+from steelyard.judges.compare.scale import COMPARED, Answer, Question
 from steelyard.records.command_line import resumed
 from steelyard.results.row import Row, has_no_time, has_time
 from steelyard.results.sittings import sittings_of
 from steelyard.rows.labels import row_labels, told_by_op
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.looks import compare_looks
+from steelyard.stats.interim_looks import compare_looks
 from steelyard.stats.unpaired import compare_sittings
 
 

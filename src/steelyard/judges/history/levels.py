@@ -13,8 +13,8 @@ from steelyard.judges.history.store import Pool
 from steelyard.records.kinds import INSTRUMENT, SHARED_MEMORY
 from steelyard.results.row import Row
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.distributions import hypergeometric_tail
 from steelyard.stats.paired_permutation import GAPS, LEAST_IN_MODE, mode_parts
+from steelyard.stats.probability_distributions import hypergeometric_tail
 
 LEAST_CONTROLS = 3  # for a median of controls: one or two would add their own noise to all others
 _RARE = 0.01  # a smaller probability that so many of a night's launches are in one mode is odd

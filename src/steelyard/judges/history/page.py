@@ -8,7 +8,7 @@ from importlib import resources
 import jinja2
 
 from steelyard import __version__
-from steelyard.judges.compare.answer import SAME
+from steelyard.judges.compare.scale import SAME
 from steelyard.judges.history.pictures import nights_chart
 from steelyard.judges.history.tables import check_sentences, check_table
 from steelyard.judges.history.verdicts import Checked, Series

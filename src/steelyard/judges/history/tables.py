@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_factor
-from steelyard.judges.compare.answer import FASTER, LITTLE, SAME, SLOWER
+from steelyard.judges.compare.scale import FASTER, LITTLE, SAME, SLOWER
 from steelyard.judges.compare.tables import interval_words, zero_notes
 from steelyard.judges.history.verdicts import SUSPECT, Checked, LevelChange, NightVerdict, SettingChange
 from steelyard.judges.verdict import CANNOT_TELL

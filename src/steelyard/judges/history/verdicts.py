@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.base.printable import visible
-from steelyard.judges.compare.answer import COMPARED, FASTER, LITTLE, SAME, SLOWER, Question
+from steelyard.judges.compare.scale import COMPARED, FASTER, LITTLE, SAME, SLOWER, Question
 from steelyard.judges.compare.verdicts import CaseVerdict, Promise
 from steelyard.judges.history.levels import Levels, levels_of
 from steelyard.judges.history.settings import differences
@@ -22,7 +22,7 @@ from steelyard.results.row import Row
 from steelyard.rows.labels import row_labels, told_by_op
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.change_points import Change, find_changes
-from steelyard.stats.night import LEAST_NIGHTS, Screened, nights_needed, screen_tonight
+from steelyard.stats.next_night import LEAST_NIGHTS, Screened, nights_needed, screen_tonight
 
 _WIDEST = math.log(1e6)  # of an interval: a wider one is none
 _OTHER_MODES = "more launches than before are in another mode"

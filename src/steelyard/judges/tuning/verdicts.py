@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes
-from steelyard.judges.compare.answer import FASTER, SLOWER
+from steelyard.judges.compare.scale import FASTER, SLOWER
 from steelyard.judges.compare.verdicts import CaseVerdict, Verdicts
 from steelyard.judges.tuning.choices import Choice
 from steelyard.judges.verdict import CANNOT_TELL, Judged, Scale

@@ -5,7 +5,6 @@ A new facet is a class with `of`, and a word in `FACETS`; its fields are then in
 
 from __future__ import annotations
 
-from steelyard.results.facets.beyond import Beyond
 from steelyard.results.facets.clock import ClockError, Timer
 from steelyard.results.facets.fairness import Fairness, ThreadTimes
 from steelyard.results.facets.files import Files
@@ -13,21 +12,22 @@ from steelyard.results.facets.footprint import Footprint
 from steelyard.results.facets.inside import Answered, Cores, Inside, LibraryHints
 from steelyard.results.facets.interfaces import Interfaces, RowInterface, RowPorts
 from steelyard.results.facets.job_start import JobStart
+from steelyard.results.facets.launch_grouping import Together
 from steelyard.results.facets.limits import Limits
 from steelyard.results.facets.memory import Memory
 from steelyard.results.facets.messages import Messages, Progress
 from steelyard.results.facets.modes import Modes, RowMode
-from steelyard.results.facets.offered import Offered
-from steelyard.results.facets.precise import Precise
+from steelyard.results.facets.offered_load import Offered
+from steelyard.results.facets.overhead import Beyond
+from steelyard.results.facets.precision import Precise
 from steelyard.results.facets.ranks import Ranks
 from steelyard.results.facets.rate import Rate
+from steelyard.results.facets.resource_use import Used
 from steelyard.results.facets.roof import Roof
 from steelyard.results.facets.samples import RuleQuantile, Samples
 from steelyard.results.facets.setup import Setup
 from steelyard.results.facets.tails import Tails
-from steelyard.results.facets.together import Together
-from steelyard.results.facets.used import Used
-from steelyard.results.facets.watched import RowPath, Watched
+from steelyard.results.facets.watched_path import RowPath, Watched
 from steelyard.results.facets.windows import RowSpun, Windows
 
 __all__ = [

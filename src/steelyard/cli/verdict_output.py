@@ -1,0 +1,47 @@
+"""How the commands that judge end: verdicts as JUnit, Markdown and JSON, and the exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from steelyard.cli.console import say_json
+from steelyard.cli.output_files import write_asked
+
+if TYPE_CHECKING:
+    import msgspec
+
+    from steelyard.judges.verdict import Judged, Scale
+    from steelyard.render.table import Table
+
+
+def write_junit(path: Path | None, title: str, scale: Scale, judged: Iterable[Judged], strict: bool) -> None:
+    """Write verdicts as JUnit XML where `--junit` asks for it. Raises InputError."""
+    if path is not None:
+        from steelyard.judges.verdict import verdicts_junit
+
+        write_asked(path, verdicts_junit(title, scale, judged, strict), "--junit")
+
+
+def write_markdown(path: Path | None, title: str, sentences: Sequence[str], table: Table) -> None:
+    """Write what verdicts come to, then their table, where `--markdown` asks for it. Raises InputError."""
+    if path is not None:
+        from steelyard.render.markdown import page_markdown
+
+        write_asked(path, page_markdown(title, sentences, (table,)).encode(), "--markdown")
+
+
+def say_judgement(judgement: msgspec.Struct) -> None:
+    """Print what `--json` asks for."""
+    from steelyard.judges.verdict import verdict_document
+
+    say_json(verdict_document(judgement))
+
+
+def exit_judged(scale: Scale, verdicts: Iterable[str], strict: bool) -> None:
+    """Exit where verdicts ask for a code other than 0."""
+    if code := scale.exit_code(verdicts, strict):
+        raise typer.Exit(code)

@@ -103,6 +103,30 @@ def test_one_mpi(tmp_path: Path) -> None:
     assert "align" not in text
 
 
+# Ops of which each has a table of its own -> the role of their rows.
+APART = {"mpi.bcast": None, "mpi.bandwidth": "bandwidth"}
+
+
+def test_what_several_tables_share_stands_once_below_them(tmp_path: Path) -> None:
+    points = [
+        FakePoint(op, regimes(1e3, 3e3), bytes=size, mpi=A, role=role)
+        for op, role in APART.items()
+        for size in (1, 2, 3)
+    ]
+    text = overview_text([made(tmp_path, points, launches=3)], Paper(500, is_pipe=False))
+    above, _, below = text.partition("\nremarks on several tables\n")
+    assert "launches are too few" not in above
+    assert "± is above 25 % in all rows of mpi.bcast and mpi.bandwidth: 3 launches are too few" in below
+
+
+def test_a_sign_in_several_tables_is_explained_once(tmp_path: Path) -> None:
+    points = [FakePoint(op, regimes(1e3, 1e6), bytes=8, mpi=A, role=role) for op, role in APART.items()]
+    for kept in (1, 2):
+        text = overview_text([made(tmp_path / str(kept), points[:kept], launches=3)], Paper(500))
+        assert text.count("# > 10x: ") == 1
+        assert ("# remarks on several tables\n" in text) == (kept == 2)
+
+
 def test_p99_stands_with_its_interval_or_not_at_all(tmp_path: Path) -> None:
     """A launch of fewer than 1000 samples says nothing of how far its p99 may be off."""
     points = [FakePoint("mpi.bcast", steady(100.0, count=count), bytes=count) for count in (500, 2000)]

@@ -10,7 +10,7 @@ from flat_rows import made_launch as launch
 from flat_rows import made_row as row
 from steelyard.results.row import Row
 from steelyard.rows.row_words import remarks
-from steelyard.rows.shared_remarks import Remarks, told_once
+from steelyard.rows.shared_remarks import Remarks, of_several, told_once
 
 
 def told(rows: Sequence[Row], owners: Sequence[str] = (), launches: int = 0) -> Remarks:
@@ -92,9 +92,40 @@ def test_yielding_is_of_the_library_and_said_once(placement: str | None, advice:
     rows = [row(yields_per_op=count, mpi="mpich-5.0.2", placement=placement) for count in (3.4, 1700.0)]
     found = told(rows, ["mpich-5.0.2"] * 2)
     sentence = "mpich-5.0.2 calls sched_yield 3.4 to 1700 times per operation here, by all ranks together"
-    assert found == Remarks(("", ""), (f"{sentence}{advice}.",))
+    assert (found.texts, found.notes) == (("", ""), (f"{sentence}{advice}.",))
 
 
 def test_what_happens_once_is_not_said_to_happen_1_times() -> None:
     (note,) = told([row(yields_per_op=1.0, mpi="a", placement=None)] * 2, ["a"] * 2).notes
     assert note == "a calls sched_yield once per operation here, by all ranks together."
+
+
+def test_what_several_tables_share_names_them_and_counts_all_their_rows() -> None:
+    wide = told([row(**WIDE)] * 3)
+    some = told([row(**WIDE)] * 3 + [row()])
+    other = told([unclosed(2, 2)] * 3)
+    found = of_several([("mpi.bcast", wide.shared), ("mpi.reduce", some.shared), ("mpi.scan", other.shared)])
+    assert found == {
+        (
+            "few",
+            "",
+        ): "± is above 25 % in 6 of 7 rows of mpi.bcast and mpi.reduce: 5 launches are too few, and more "
+        "make it narrower."
+    }
+
+
+def test_a_library_that_yields_everywhere_is_named_with_its_tables_once() -> None:
+    counts = {"x": 3.0, "y": 8.0, "z": 5.0}
+    each = [
+        (title, told([row(yields_per_op=count, mpi="a", placement="0|1|2|3")]))
+        for title, count in counts.items()
+    ]
+    (note,) = of_several((title, found.shared) for title, found in each).values()
+    where = "in x, y and z, by all ranks together"
+    assert note == f"a calls sched_yield 3 to 8 times per operation {where}: try --yield none."
+
+
+def test_tables_beyond_those_that_a_note_names_are_counted() -> None:
+    wide = told([row(**WIDE)] * 3).shared
+    (note,) = of_several((str(i), wide) for i in range(9)).values()
+    assert "in all rows of 0, 1, 2, 3, 4, 5 and 3 more: " in note

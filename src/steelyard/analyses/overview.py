@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from steelyard.base.printable import visible
 from steelyard.base.serial_map import Mapper, serially
 from steelyard.base.units import format_bytes
 from steelyard.records.command_line import resumed
-from steelyard.render.table import Table
+from steelyard.render.table import SIGNS, Table, signs_of
 from steelyard.render.terminal import MARK, Paper, prose_text, table_text
 from steelyard.results.hosts import hosts_seen
 from steelyard.results.load import Measured, load
@@ -28,12 +29,14 @@ from steelyard.rows.figure_groups import SKIPPED, FigureGroup, Shown, group_item
 from steelyard.rows.host_words import host_names, hosts_words
 from steelyard.rows.labels import row_labels
 from steelyard.rows.ratios import RatiosBy, no_ratios
+from steelyard.rows.shared_remarks import of_several
 from steelyard.rows.short_names import named_shortly, short_names
 from steelyard.rows.table import RowTable, row_table
 from steelyard.rows.words import cpus_words, why_words
 from steelyard.stats.autocorrelation import LEAST_IN_TIME
 
 MOST_HOSTS = 16  # lines of the table of hosts
+OF_SEVERAL = "remarks on several tables"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,18 +123,27 @@ def overview_tables(
     known: Collection[str],
     ratios_by: RatiosBy = no_ratios,
 ) -> Iterator[Table]:
-    """Make the tables of rows, in the order of the report, then those of models.
+    """Make the tables of rows, in the order of the report, those of models, and what several tables share.
 
     `known` are the keys of facts that were already written above.
     """
     summaries = op_summaries(folders)
-    for group in group_items(items):
-        if (table := group_table(group, summaries, known, ratios_by=ratios_by)) is not None:
-            yield table
+    found = [
+        table
+        for group in group_items(items)
+        if (table := group_rows(group, summaries, known, ratios_by)) is not None
+    ]
+    common = of_several((table.title, table.remarks.shared) for table in found)
+    tables = [row_table(replace(table, elsewhere=common)) for table in found]
     for folder in folders:
         name = folder.name if len(folders) > 1 else ""
-        yield from analysis_tables(folder.made, name)
-        yield from seen_tables(hosts_seen(folder.measured), name, MOST_HOSTS)
+        tables += analysis_tables(folder.made, name)
+        tables += seen_tables(hosts_seen(folder.measured), name, MOST_HOSTS)
+    counts = Counter(sign for table in tables for sign in signs_of(table))
+    signs = tuple(sign for sign in SIGNS if counts[sign] > 1)
+    yield from (replace(table, explained_signs=signs) for table in tables)
+    if common or signs:
+        yield Table(OF_SEVERAL, "", (), (), (*common.values(), *(SIGNS[sign] for sign in signs)))
 
 
 def op_summaries(folders: Sequence[ReadFolder]) -> dict[str, str]:
@@ -149,12 +161,18 @@ def group_table(
     """Make the table of a group; None if all of it was skipped. `known` are facts that were already written
     above.
     """
+    found = group_rows(group, summaries, known, ratios_by)
+    return None if found is None else row_table(found, is_wide)
+
+
+def group_rows(
+    group: FigureGroup, summaries: Mapping[str, str], known: Collection[str], ratios_by: RatiosBy
+) -> RowTable | None:
+    """Choose the rows of that table."""
     told = {summaries.get(item.row.op, "") for item in group.items}
     summary = told.pop() if len(told) == 1 else ""
     measured = [item for item in group.items if item.row.status != SKIPPED]
-    if not measured:
-        return None
-    return row_table(RowTable(group.title, tuple(measured), summary, known, ratios_by), is_wide)
+    return RowTable(group.title, tuple(measured), summary, known, ratios_by) if measured else None
 
 
 def header_lines(folders: Sequence[ReadFolder], items: Sequence[Shown]) -> Iterator[str]:

@@ -56,7 +56,8 @@ class Line:
 class Table:
     """A table. `explained`: the title in a sentence, or nothing; `notes` stand below, a sentence each.
 
-    Lines of a group share their first `grouped` cells, which are shown once.
+    Lines of a group share their first `grouped` cells, which are shown once. `explained_signs` are those of
+    `SIGNS` that somebody else explains.
     """
 
     title: str
@@ -65,6 +66,7 @@ class Table:
     lines: tuple[Line, ...]
     notes: tuple[str, ...] = ()
     grouped: int = 0
+    explained_signs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise ValueError for a line with no cell or too many, and for a remark that is not last."""
@@ -102,11 +104,18 @@ SIGNS = {
 }
 
 
+def signs_of(table: Table) -> tuple[str, ...]:
+    """List the signs in the cells that nobody else explains."""
+    cells = [cell for line in table.lines for cell in line.cells]
+    return tuple(
+        sign for sign in SIGNS if sign not in table.explained_signs and any(sign in cell for cell in cells)
+    )
+
+
 def with_signs(table: Table) -> Table:
     """Add a note for each sign in the cells."""
-    cells = [cell for line in table.lines for cell in line.cells]
-    told = tuple(words for sign, words in SIGNS.items() if any(sign in cell for cell in cells))
-    return replace(table, notes=(*table.notes, *told)) if told else table
+    told = signs_of(table)
+    return replace(table, notes=(*table.notes, *(SIGNS[sign] for sign in told))) if told else table
 
 
 def without_empty(table: Table) -> Table:

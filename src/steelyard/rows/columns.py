@@ -33,6 +33,7 @@ from steelyard.rows.row_words import (
     value_words,
 )
 from steelyard.rows.words import (
+    BEYOND,
     cycles_words,
     half_words,
     interval_words,
@@ -85,10 +86,10 @@ def _overhead(row: Row) -> str:
 
 
 def _p99(row: Row) -> str:
-    """`131 us ± 5 %`; nothing without an interval, because a tail without one says little."""
+    """`131 us ± 5 %`; nothing without an interval that says something, for a tail says little without one."""
     found = row.get(Samples)
     half = half_words(found.p99, found.p99_low, found.p99_high)
-    return NOTHING if half == NOTHING else f"{time_words(found.p99)} ± {half}"
+    return NOTHING if half in (NOTHING, BEYOND) else f"{time_words(found.p99)} ± {half}"
 
 
 def _communication(row: Row) -> str:

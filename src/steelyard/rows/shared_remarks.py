@@ -1,11 +1,14 @@
-"""Remarks that most rows of a table share: a note below the table replaces them."""
+"""Remarks that most rows of a table share: a note below the table replaces them, or one below all tables that
+have the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from steelyard.base.cpulist import cpu_set
+from steelyard.base.plural import joined
 from steelyard.base.units import format_factor
 from steelyard.results.facets import Precise, Ranks, Roof, Samples, Together
 from steelyard.results.row import Row
@@ -14,14 +17,35 @@ from steelyard.rows.words import percent_words
 
 LEAST = 3  # rows that share a remark before a note replaces it
 MOST = 0.5  # ... and the least fraction of the rows
+YIELDING = "yields"  # is shared by any number of rows
+MOST_TITLES = 6  # of tables that a note names
+
+
+@dataclass(frozen=True, slots=True)
+class SharedRemark:
+    """What `rows` have in common, `of` so many rows of a table, or of a rival `owner` in it.
+
+    `is_what_if`: sched_yield did nothing in some launch, so there is no need to suggest it.
+    """
+
+    kind: str
+    owner: str
+    rows: tuple[Row, ...]
+    of: int
+    is_what_if: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Remarks:
-    """`texts`: the remarks on each row alone; `notes`: the shared ones, a sentence each."""
+    """`texts`: the remarks on each row alone; `shared`: those that stand once, below the table."""
 
     texts: tuple[str, ...]
-    notes: tuple[str, ...]
+    shared: tuple[SharedRemark, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The shared ones, a sentence each."""
+        return notes_of(self.shared)
 
 
 def told_once(
@@ -32,34 +56,69 @@ def told_once(
 ) -> Remarks:
     """Move remarks that most rows of an owner share from `found` into notes.
 
-    `owners` names the rival of each row, such as an MPI; the empty text if there are none. `is_what_if`:
-    sched_yield did nothing in some launch, so there is no need to suggest it.
+    `owners` names the rival of each row, such as an MPI; the empty text if there are none. `is_what_if` as of
+    `SharedRemark`.
     """
     left = [list(remarks) for remarks in found]
-    notes = []
-
-    def take(own: Sequence[int], kind: str) -> list[Row]:
-        """Remove the remarks of that kind from the rows of `own`, and return the rows that had one."""
-        having = [i for i in own if any(one.kind == kind for one in left[i])]
-        for i in having:
-            left[i] = [one for one in left[i] if one.kind != kind]
-        return [rows[i] for i in having]
-
+    shared = []
     for owner in dict.fromkeys(owners):
         own = [i for i, name in enumerate(owners) if name == owner]
-        for kind, words in _SHARED.items():
-            count = sum(1 for i in own if any(one.kind == kind for one in found[i]))
-            if count >= LEAST and count > MOST * len(own):
-                where = "all rows" if count == len(own) else f"{count} of {len(own)} rows"
-                sentence = words(take(own, kind), where)
-                notes.append(f"{owner}: {sentence}" if owner else sentence[0].upper() + sentence[1:])
-        if yielding := take(own, "yields"):
-            sentence = _yields(yielding, is_what_if)
-            is_named = owner in ("", *(row.mpi for row in yielding))
-            notes.append(sentence if is_named else f"{owner}: {sentence}")
-    return Remarks(
-        tuple("; ".join(one.text for one in each) for each in left), tuple(f"{note}." for note in notes)
+        for kind in (*_SHARED, YIELDING):
+            having = [i for i in own if any(one.kind == kind for one in left[i])]
+            is_shared = kind == YIELDING or (len(having) >= LEAST and len(having) > MOST * len(own))
+            if not (having and is_shared):
+                continue
+            for i in having:
+                left[i] = [one for one in left[i] if one.kind != kind]
+            shared.append(SharedRemark(kind, owner, tuple(rows[i] for i in having), len(own), is_what_if))
+    return Remarks(tuple("; ".join(one.text for one in each) for each in left), tuple(shared))
+
+
+def notes_of(shared: Sequence[SharedRemark]) -> tuple[str, ...]:
+    """Write a sentence on each."""
+    return tuple(_sentence(one, _count_words(one)) for one in shared)
+
+
+def of_several(tables: Iterable[tuple[str, Sequence[SharedRemark]]]) -> dict[tuple[str, str], str]:
+    """Write one sentence on what several tables share, by its kind and owner; it names the tables.
+
+    A table is its title and what its rows share.
+    """
+    found: dict[tuple[str, str], list[tuple[str, SharedRemark]]] = {}
+    for title, shared in tables:
+        for one in shared:
+            found.setdefault((one.kind, one.owner), []).append((title, one))
+    return {key: _over_tables(parts) for key, parts in found.items() if len(parts) > 1}
+
+
+def _over_tables(parts: Sequence[tuple[str, SharedRemark]]) -> str:
+    first, shared = parts[0][1], [one for _, one in parts]
+    whole = replace(
+        first,
+        rows=tuple(row for one in shared for row in one.rows),
+        of=sum(one.of for one in shared),
+        is_what_if=any(one.is_what_if for one in shared),
     )
+    titles = list(dict.fromkeys(title for title, _ in parts))
+    more = len(titles) - MOST_TITLES
+    where = joined([*titles[:MOST_TITLES], *([f"{more} more"] if more > 0 else [])])
+    return _sentence(whole, f"{_count_words(whole)} of {where}", f"in {where}")
+
+
+def _count_words(one: SharedRemark) -> str:
+    return "all rows" if len(one.rows) == one.of else f"{len(one.rows)} of {one.of} rows"
+
+
+def _sentence(one: SharedRemark, where: str, here: str = "here") -> str:
+    """`where` says in which rows, `here` in which tables."""
+    if one.kind == YIELDING:
+        sentence = _yields(one.rows, one.is_what_if, here)
+        is_named = one.owner in ("", *(row.mpi for row in one.rows))
+    else:
+        sentence = _SHARED[one.kind](one.rows, where)
+        is_named = not one.owner
+        sentence = sentence[0].upper() + sentence[1:] if is_named else sentence
+    return f"{sentence}." if is_named else f"{one.owner}: {sentence}."
 
 
 def _slow(rows: Sequence[Row], where: str) -> str:
@@ -115,11 +174,11 @@ def _carried(rows: Sequence[Row], where: str) -> str:
     return f"messages went by {' or '.join(dict.fromkeys(row.transport or '' for row in rows))} in {where}"
 
 
-def _yields(rows: Sequence[Row], is_what_if: bool) -> str:
+def _yields(rows: Sequence[Row], is_what_if: bool, here: str) -> str:
     counts = _span([row.get(Ranks).yields_per_op or 0 for row in rows], format_factor)
     who = ", ".join(dict.fromkeys(row.mpi for row in rows if row.mpi)) or "The op"
     often = "once" if counts == "1" else f"{counts} times"
-    words = f"{who} calls sched_yield {often} per operation here, by all ranks together"
+    words = f"{who} calls sched_yield {often} per operation {here}, by all ranks together"
     return words if is_what_if or not all(map(_has_cpus, rows)) else f"{words}: try --yield none"
 
 

@@ -33,7 +33,7 @@ from steelyard.rows.method_words import shared_nature
 from steelyard.rows.ratios import Ratio, RatiosBy, no_ratios
 from steelyard.rows.rivals import FOLDER, MPI, RivalNames, ratio_cells, ratios_to_first, rivals_of
 from steelyard.rows.row_words import failed_words, remarks
-from steelyard.rows.shared_remarks import Remarks, told_once
+from steelyard.rows.shared_remarks import Remarks, notes_of, told_once
 from steelyard.stats.autocorrelation import LEAST_IN_TIME
 from steelyard.stats.interim_looks import RATIO_LEVEL
 
@@ -45,7 +45,8 @@ CellKey = tuple[str, ...]
 @dataclass(frozen=True)
 class RowTable:
     """Rows of one table in their order; `summary` describes the op, `known` are facts already
-    written above, `ratios_by` gives the ratios of rivals.
+    written above, `ratios_by` gives the ratios of rivals. `elsewhere` are kinds and owners of remarks
+    that are told below all tables.
     """
 
     title: str
@@ -53,6 +54,7 @@ class RowTable:
     summary: str = ""
     known: Collection[str] = ()
     ratios_by: RatiosBy = no_ratios
+    elsewhere: Collection[tuple[str, str]] = ()
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -257,7 +259,8 @@ def _notes(table: RowTable, rivals: RivalNames | None) -> tuple[str, ...]:
     """Write notes: the numbers of several methods, shared remarks, and the limits of ratios of folders."""
     natures = {row.method: row.nature for row in table.rows}
     told = tuple(f"{method}: {text}" for method, text in natures.items() if text)
-    notes = (*(told if len(natures) > 1 else ()), *table.remarks.notes)
+    shared = [one for one in table.remarks.shared if (one.kind, one.owner) not in table.elsewhere]
+    notes = (*(told if len(natures) > 1 else ()), *notes_of(shared))
     return (*notes, NOT_BY_TURNS) if rivals and not rivals.took_turns else notes
 
 

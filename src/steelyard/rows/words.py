@@ -151,6 +151,7 @@ def blame_words(row: Row) -> str | None:
     return f"{words} ({ratio.low:.2f} to {ratio.high:.2f} times as long)" if ratio else words
 
 
+BEYOND = "> 10x"  # the half of such an interval, see render/table.py
 _SAYS_NOTHING = 999  # % by which an interval may exceed its value; a few launches may leave it wider
 
 
@@ -161,7 +162,7 @@ def interval_words(low: float | None, high: float | None, value: float | None = 
     if low is None or high is None:
         return NOTHING
     if value is not None and value > 0 and 100 * (high - value) / value > _SAYS_NOTHING:
-        return "> 10x"
+        return BEYOND
     first, last = format_time(low), format_time(high)
     number, _, unit = first.partition(" ")
     return f"{number if last.endswith(' ' + unit) else first} – {last}"
@@ -174,7 +175,7 @@ def relative_words(row: Row) -> str:
     below = 100 * (row.time - row.time_low) / row.time
     above = 100 * (row.time_high - row.time) / row.time
     if above > _SAYS_NOTHING:
-        return "> 10x"
+        return BEYOND
     larger, smaller = max(above, below), min(above, below)
     if larger - smaller <= max(0.3 * larger, 0.5):  # nearly symmetric
         return f"±{_figures(larger)} %"
@@ -186,7 +187,7 @@ def half_words(value: float | None, low: float | None, high: float | None) -> st
     half = half_of(value, low, high)
     if half is None:
         return NOTHING
-    return "> 10x" if 100 * half > _SAYS_NOTHING else f"{_figures(100 * half)} %"
+    return BEYOND if 100 * half > _SAYS_NOTHING else f"{_figures(100 * half)} %"
 
 
 def _figures(percent: float) -> str:

@@ -215,6 +215,35 @@ def test_an_estimate_that_is_far_off_is_corrected_as_soon_as_that_is_known(
     assert told == said
 
 
+@pytest.mark.parametrize(
+    ("budget", "said"),
+    [
+        (100.0, None),
+        (16.0, None),  # it is over when the launch has ended
+        (8.0, "8 s"),
+        (4.0, "4 s"),
+    ],
+)
+def test_a_first_launch_that_takes_longer_than_the_budget_says_so(
+    budget: float, said: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slow machine: each test case takes 5 s by a clock of ours, and only the first launch is measured."""
+    clock = [0.0]
+    monkeypatch.setattr("steelyard.cli.progress.time.monotonic", lambda: clock[0])
+    points = tuple(PlannedPoint(point=i, op="mpi.bcast", ranks=2, mpi=_MPI.name) for i in range(4))
+    jobs = plan_jobs(CampaignFile(points=points, seed=1), 3, ())
+    paper = io.StringIO()
+    with listening(Console(file=paper, width=200), 3, budget) as tell:
+        tell(CampaignBegins((), 12, tuple(jobs)))
+        tell(JobStarted(1, jobs[0].name, jobs[0].points, ()))
+        for point in jobs[0].points:
+            clock[0] += 5
+            tell(_ended(jobs[0], point, None))
+    told = [line for line in paper.getvalue().splitlines() if not line.startswith("launch ")]
+    part = "2 of 4 test cases of the first launch, which is finished, took 10 s"
+    assert told == ([] if said is None else [f"about 15 s in all, not {said}: {part}"])
+
+
 def test_a_test_case_that_goes_on_and_on_says_so() -> None:
     point = PlannedPoint(point=0, op="mpi.allreduce", bytes=3 << 30, ranks=2)
     paper = io.StringIO()

@@ -41,6 +41,8 @@ class Eta:
     def launch_began(self, job: str, now: float) -> None:
         """Note that a launch begins, and that the one before is over."""
         self.launch_ended(now)
+        if job not in self._groups:  # another one, of which nothing was asked
+            return
         self._starts[_start_keys(self._groups[job])] -= 1
         self._job, self._is_first, self._at, self._start_s = job, True, now, 0.0
 

@@ -20,6 +20,7 @@ from steelyard.base.plural import counted
 from steelyard.base.printable import shortened
 from steelyard.base.secret import masked_settings
 from steelyard.base.units import format_bytes, format_duration, format_time, format_values
+from steelyard.campaign.budget import spared_jobs
 from steelyard.campaign.eta import Eta
 from steelyard.campaign.events import (
     BudgetSpent,
@@ -133,6 +134,7 @@ class _Shower:
         self.task = bar.add_task("starting", total=None, left="")
         self.began = time.monotonic()
         self.eta = Eta(())
+        self.spared = Eta(())  # of the launch that a time budget does not end
         self.expected: float | None = None  # seconds for all, as was said last
         self.rest: float | None = None  # seconds until the end, as of `rest_at`
         self.rest_at, self.look_at = 0.0, 0.0
@@ -143,13 +145,13 @@ class _Shower:
         self.done, self.total = 0, 0
         self.number, self.number_at = "", 0.0  # of a test case that ended; when the next may be computed
         self.failed: set[tuple[object, str]] = set()
-        self.is_busy_said = False
+        self.is_busy_said = self.is_overrun_said = False
 
     def __call__(self, event: Event) -> None:
         match event:
             case CampaignBegins():
                 self.total, self.began, self.expected = event.points, time.monotonic(), event.seconds
-                self.eta = Eta(event.jobs)
+                self.eta, self.spared = Eta(event.jobs), Eta(event.jobs[: spared_jobs(event.jobs)])
                 for job in event.jobs:
                     self.cases[job.launch] += len(job.points)
                 for line in event.words:
@@ -161,13 +163,15 @@ class _Shower:
                 self._begin(event)
             case PointEnded():
                 self.done, self.ended = self.done + 1, self.ended + 1
-                self.eta.case_ended(event.plan, _launch_seconds(event), time.monotonic())
+                for eta in (self.eta, self.spared):
+                    eta.case_ended(event.plan, _launch_seconds(event), time.monotonic())
                 self.to_come.pop(event.plan.point, None)
                 end = event.file.points[0].end
                 if end is not None and end.status == "failed":
                     self._say_failed(event, end)
                 self._compute(event)
                 self._correct()
+                self._correct_budget()
             case CaseLasts():
                 self._say(
                     f"  {point_words(event.plan)} has run for {format_duration(event.seconds)}, not "
@@ -224,7 +228,8 @@ class _Shower:
     def _begin(self, event: JobStarted) -> None:
         self.launch, self.ended = event.launch, self.ended if event.launch == self.launch else 0
         self.to_come = OrderedDict((point.point, point) for point in event.points)
-        self.eta.launch_began(event.name, time.monotonic())
+        for eta in (self.eta, self.spared):
+            eta.launch_began(event.name, time.monotonic())
         if not self.bar.console.is_terminal or event.notes:
             told = [job_words(event.points), self._left() if self.done else ""]
             self._say(f"launch {event.launch} of {self.launches}: {', '.join(filter(None, told))}")
@@ -250,6 +255,23 @@ class _Shower:
                 f"{part}the first launch took {format_duration(took)}"
             )
             self.expected = whole
+
+    def _correct_budget(self) -> None:
+        """Say that the first launch, which no budget ends, takes longer than it, as soon as half of it shows
+        that, or the budget is over; and again if what was said is far off.
+        """
+        cases, now = self.cases[self.launch], time.monotonic()
+        rest = self.spared.seconds_left(now)
+        if self.budget is None or not rest or self.launch != 1 or self.ended == cases:
+            return
+        took = now - self.began
+        is_seen = 2 * self.ended >= cases and took + rest > _FAR_OFF * self.budget
+        if not (is_seen or (took > self.budget and not self.is_overrun_said)):
+            return
+        said, whole = format_duration(self.budget), format_duration(took + rest)
+        part = f"{self.ended} of {counted(cases, 'test case')} of the first launch, which is finished"
+        self._say(f"about {whole} in all, not {said}: {part}, took {format_duration(took)}")
+        self.budget, self.is_overrun_said = took + rest, True
 
     def _wait(self, event: Waits) -> None:
         """Show `launch 3 of 10 begins at 14:32:10`, and how long that is; in a pipe now and then."""

@@ -9,6 +9,7 @@ program as exceptions do, with 128 plus their number.
 from __future__ import annotations
 
 import atexit
+import gc
 import io
 import os
 import signal
@@ -26,6 +27,7 @@ _NO_MEMORY_WORDS = b"steelyard: there is not enough memory (see ulimit -v); what
 _MOMENT_S = 0.01  # longer than a destructor takes
 _NO_MEMORY = ("failed to map segment", "cannot allocate memory")  # as the loader says
 _AS_EXCEPTION = (signal.SIGTERM, signal.SIGHUP)
+_GARBAGE_OBJECTS = 50_000  # between two searches for cycles: Python's 700 take a tenth of `show`
 
 
 def main() -> None:
@@ -80,6 +82,7 @@ def _run() -> None:
     sys.unraisablehook = _raise_again
     threading.excepthook = _raise_in_main
     _open_closed_streams()
+    gc.set_threshold(_GARBAGE_OBJECTS)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of numpy: each further one takes memory
     try:
         from steelyard.cli.main import main as run_command_line

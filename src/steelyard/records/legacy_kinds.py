@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -73,6 +74,7 @@ class OpKind(Struct, frozen=True):
     layer: str | None
 
 
+@lru_cache(maxsize=1024)  # asked for each test case of each launch
 def op_kind(op: str) -> OpKind:
     """Find the kind of an op: `mpi.iallreduce` is the nonblocking form of the collective `mpi.allreduce`."""
     prefix, dot, name = op.rpartition(".")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -40,15 +41,14 @@ def test_a_model_is_made_once_and_only_when_it_is_asked_for() -> None:
 
 
 def test_tables_that_another_analysis_has_are_made_only_without_its() -> None:
-    counted = _counting([])
     inner = Analysis(
         key="inner", make=tuple, tables=lambda _: [_titled("inner")], unanswered=lambda _: [_titled("why")]
     )
-    within = Analysis(key="within", make=tuple, tables=lambda _: [_titled("inner")], within=counted)
+    outer = replace(_counting([]), includes=(inner,))
     few, many = Made([made_row()]), Made([made_row()] * 3)
-    assert [table.title for table in inner.tables_of(many)] == ["inner", "why"]
-    assert [table.title for table in within.tables_of(few)] == ["inner"]
-    assert within.tables_of(many) == ()
+    assert [table.title for table in inner.tables_of(few, [inner, outer])] == ["inner", "why"]
+    assert inner.tables_of(many, [inner, outer]) == ()
+    assert [table.title for table in outer.tables_of(many, [inner, outer])] == ["3 rows"]
 
 
 def test_each_row_has_a_key_of_its_own_and_stands_in_its_folder() -> None:

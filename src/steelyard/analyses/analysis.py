@@ -49,17 +49,17 @@ def _nothing(_: object) -> tuple[()]:
 class Analysis(Generic[T]):
     """One analysis. `make` makes its model of the rows, which results.json has under `key` if `is_written`.
 
-    Terminal and report have its `tables`, then those of rows that have no answer and why (`unanswered`); none
-    where the tables of `within` are, which have the same. The report has its pictures. Its section there is
-    called `title` and begins with `explained`, or as its first table does; `folded` stands in the part that a
-    reader opens.
+    Terminal and report have its `tables`, then those of rows that have no answer and why (`unanswered`).
+    Among its tables are those of the analyses that it `includes`, which then have none of their own. The
+    report has its pictures. Its section there is called `title` and begins with `explained`, or as its first
+    table does; `folded` stands in the part that a reader opens.
     """
 
     key: str
     make: Callable[[Sequence[Row]], T]
     tables: Callable[[T], Iterable[Table]] = _nothing
     unanswered: Callable[[Sequence[Row]], Iterable[Table]] = _nothing
-    within: Analysis[Any] | None = None
+    includes: tuple[Analysis[Any], ...] = ()
     pictures: Callable[[T], Sequence[Chart]] = _nothing
     title: str = ""
     explained: str = ""
@@ -67,8 +67,8 @@ class Analysis(Generic[T]):
     place: PagePlace = PagePlace.AFTER_ROWS
     is_written: bool = True
 
-    def tables_of(self, made: Made) -> tuple[Table, ...]:
-        """Make all tables for the rows of a folder."""
-        if self.within is not None and self.within.tables_of(made):
+    def tables_of(self, made: Made, others: Iterable[Analysis[Any]] = ()) -> tuple[Table, ...]:
+        """Make all tables for the rows of a folder; none where one of `others` that includes it has some."""
+        if any(self in other.includes and other.tables_of(made) for other in others):
             return ()
         return (*self.tables(made(self)), *self.unanswered(made.rows))

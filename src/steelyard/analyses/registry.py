@@ -71,5 +71,5 @@ ANALYSES = in_order(_rows())
 def analysis_tables(made: Made, folder: str = "") -> Iterator[Table]:
     """Make the tables of all analyses of a folder; `folder` is its name if there are several."""
     for analysis in ANALYSES:
-        for table in analysis.tables_of(made):
+        for table in analysis.tables_of(made, ANALYSES):
             yield replace(table, title=f"{table.title} ({folder})") if folder else table

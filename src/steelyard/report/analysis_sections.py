@@ -56,7 +56,7 @@ def analysis_sections(made: Made, folder: str, place: PagePlace) -> Iterator[Sec
     for analysis in ANALYSES:
         if analysis.place is not place:
             continue
-        tables, pictures = analysis.tables_of(made), analysis.pictures(made(analysis))
+        tables, pictures = analysis.tables_of(made, ANALYSES), analysis.pictures(made(analysis))
         if not tables and not pictures:
             continue
         legend, charts = _legend_once(pictures)

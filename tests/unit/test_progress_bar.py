@@ -122,6 +122,22 @@ def test_who_uses_the_cpus_of_ranks_is_said_after_the_launch_and_once_if_much_is
     assert paper.getvalue() == (f"  warning: {words}\n" if left == 3600.0 else "")
 
 
+def test_launches_are_told_apart_by_what_only_they_set() -> None:
+    points = tuple(
+        PlannedPoint(point=i, op="mpi.bcast", ranks=2, mpi=_MPI.name, env={"LONG": "1" * 60, "TREE": tree})
+        for i, tree in enumerate(("chain", "flat"))
+    )
+    jobs = plan_jobs(CampaignFile(points=points, seed=1), 1, ())
+    paper = io.StringIO()
+    with listening(Console(file=paper, width=200), 1, None) as tell:
+        tell(CampaignBegins((), 2, tuple(jobs)))
+        for job in jobs:
+            tell(JobStarted(job.launch, job.name, job.points, ()))
+    assert sorted(paper.getvalue().splitlines()) == [
+        f"launch 1 of 1: openmpi-4, 2 ranks, TREE={tree}, 1 test case" for tree in ("chain", "flat")
+    ]
+
+
 def test_each_launch_is_a_line_in_a_pipe_with_what_is_left() -> None:
     points = tuple(PlannedPoint(point=i, op="mpi.bcast", ranks=2, mpi=_MPI.name) for i in range(4))
     jobs = plan_jobs(CampaignFile(points=points, seed=1), 2, ())

@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 
 from steelyard.launch.given_variables import complaints, given_variables
-from steelyard.plan.settings import unread
+from steelyard.plan.settings import unread, unread_notes
 from steelyard.records.job_file import JobFile
 from steelyard.records.parts import Clock, JobMpi, LaunchMpi
 from steelyard.records.schema import Job, Launch, Watch
@@ -156,3 +156,12 @@ def test_variables_of_a_plan_that_no_mpi_reads_are_named() -> None:
     assert unread(environments, ("openmpi",)) == ("I_MPI_FABRICS",)
     assert unread(environments, ()) == ("I_MPI_FABRICS", "OMPI_MCA_btl")
     assert unread(environments, ("openmpi", "intel")) == ()
+
+
+def test_variables_that_no_measured_mpi_reads_are_told_once_for_each_that_does() -> None:
+    environments = [{"MPIR_CVAR_A": "1", "I_MPI_FABRICS": "shm"}, {"MPIR_CVAR_B": "1", "OMPI_MCA_btl": "tcp"}]
+    both = "they are variables of MPICH and Intel MPI, which are not measured"
+    assert list(unread_notes(environments, ("openmpi",))) == [
+        f"MPIR_CVAR_A and MPIR_CVAR_B are not set: {both}",
+        "I_MPI_FABRICS is not set: it is a variable of Intel MPI, which is not measured",
+    ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -79,10 +79,14 @@ def point_words(point: PlannedPoint) -> str:
     return " ".join([point.op, *size, *([params] if params else [])])
 
 
-def job_words(points: Sequence[PlannedPoint]) -> str:
-    """Describe what is started: `openmpi-4.1.4, 2 ranks, 2 threads, 12 test cases`."""
+def job_words(points: Sequence[PlannedPoint], common: Collection[tuple[str, str]] = ()) -> str:
+    """Describe what is started: `openmpi-4.1.4, 2 ranks, 2 threads, 12 test cases`.
+
+    `common` are variables and values that all launches set, which are not told.
+    """
     first = points[0]
-    settings = shortened(format_values(masked_settings({**first.omp, **first.env})), _MOST_SETTINGS)
+    own = {name: value for name, value in _settings(first) if (name, value) not in common}
+    settings = shortened(format_values(masked_settings(own)), _MOST_SETTINGS)
     return ", ".join(
         [
             *([first.mpi] if first.mpi else []),
@@ -94,6 +98,10 @@ def job_words(points: Sequence[PlannedPoint]) -> str:
             counted(len(points), "test case"),
         ]
     )
+
+
+def _settings(point: PlannedPoint) -> tuple[tuple[str, str], ...]:
+    return tuple({**point.omp, **point.env}.items())
 
 
 def ended_words(event: PointEnded) -> str:
@@ -133,6 +141,7 @@ class _Shower:
         self.bar, self.launches, self.budget = bar, launches, budget
         self.task = bar.add_task("starting", total=None, left="")
         self.began = time.monotonic()
+        self.common = frozenset[tuple[str, str]]()  # settings of all launches, if others differ
         self.eta = Eta(())
         self.spared = Eta(())  # of the launch that a time budget does not end
         self.expected: float | None = None  # seconds for all, as was said last
@@ -154,6 +163,8 @@ class _Shower:
                 self.eta, self.spared = Eta(event.jobs), Eta(event.jobs[: spared_jobs(event.jobs)])
                 for job in event.jobs:
                     self.cases[job.launch] += len(job.points)
+                each = [frozenset(_settings(job.points[0])) for job in event.jobs]
+                self.common = frozenset.intersection(*each) if len(set(each)) > 1 else frozenset()
                 for line in event.words:
                     self._say(line)
             case Waits():
@@ -231,7 +242,7 @@ class _Shower:
         for eta in (self.eta, self.spared):
             eta.launch_began(event.name, time.monotonic())
         if not self.bar.console.is_terminal or event.notes:
-            told = [job_words(event.points), self._left() if self.done else ""]
+            told = [job_words(event.points, self.common), self._left() if self.done else ""]
             self._say(f"launch {event.launch} of {self.launches}: {', '.join(filter(None, told))}")
         for note in event.notes if event.launch == 1 else ():
             self._say(f"  note: {note}")

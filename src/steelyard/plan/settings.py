@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from steelyard.base.comma_lists import values_in
 from steelyard.base.errors import InputError
 from steelyard.base.files import home_path
-from steelyard.base.mpi_variables import is_read
+from steelyard.base.mpi_variables import is_read, readers
+from steelyard.base.plural import joined
 from steelyard.base.printable import shortened, visible
 from steelyard.base.product import product_of
 from steelyard.base.secret import masked
@@ -133,6 +134,18 @@ def unread(environments: Iterable[Settings], families: Collection[str]) -> tuple
     """List the variables of environments that none of these families of MPI reads, and others do."""
     names = dict.fromkeys(name for given in environments for name in given)
     return tuple(name for name in names if not any(is_read(name, one) for one in families or (None,)))
+
+
+def unread_notes(environments: Iterable[Settings], families: Collection[str]) -> Iterator[str]:
+    """Name those of each MPI in a sentence."""
+    found: dict[str, list[str]] = {}
+    for name in unread(environments, families):
+        found.setdefault(readers(name), []).append(name)
+    for mpi, names in found.items():
+        one = len(names) == 1
+        subject, what = ("is", "it is a variable") if one else ("are", "they are variables")
+        measured = "are" if " and " in mpi else "is"
+        yield f"{joined(names)} {subject} not set: {what} of {mpi}, which {measured} not measured"
 
 
 def read_env_words(words: Sequence[str]) -> dict[str, str | tuple[str, ...]]:

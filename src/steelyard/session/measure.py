@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from steelyard.base.mpi_variables import readers
 from steelyard.base.product import check_starts
 from steelyard.campaign.folder import open_folder, planned_ops, topology_for
 from steelyard.campaign.jobs import CampaignSetup, check_launches, groups_of, setup_for
@@ -24,7 +23,7 @@ from steelyard.engines.shadowed_mpi import hidden_mpi
 from steelyard.plan.arms import with_arms
 from steelyard.plan.plan import Plan, budget_seconds
 from steelyard.plan.resolve import resolve
-from steelyard.plan.settings import unread
+from steelyard.plan.settings import unread_notes
 from steelyard.records.campaign_file import CampaignFile, PlannedMethod, PlannedPoint
 from steelyard.session.bug_report_file import bugs_kept_in
 from steelyard.session.design import design_of, needed, with_launches
@@ -165,8 +164,8 @@ def _ready(
         tell(f"note: {takes.words}")
         check_launches(plan, points, setup)
     families = [engine.mpi.family for engine in setup.engines.values() if engine.mpi]
-    for name in unread((measure.env for measure in with_arms(plan).measure), families):
-        tell(f"note: {name} is not set: it is a variable of {readers(name)}, which is not measured")
+    for note in unread_notes((measure.env for measure in with_arms(plan).measure), families):
+        tell(f"note: {note}")
     return _Ready(plan, machine, topology, setup, points)
 
 

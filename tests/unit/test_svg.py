@@ -148,10 +148,16 @@ def test_on_a_phone_long_names_stand_above_their_lines_and_marks_are_in_sight() 
 
 
 @pytest.mark.parametrize(
-    "chart", [named("8 B", "64 B"), named("a long name of a row", width=WIDTH), Chart("", X, Y, MARKS)]
+    "chart", [named("8 B", "64 B", width=WIDTH), named("a long name of a row", width=WIDTH)]
 )
 def test_pictures_that_a_phone_shows_are_drawn_once(chart: Chart) -> None:
     assert phone_chart(chart) is None
+
+
+def test_a_curve_is_as_narrow_as_a_phone_with_its_largest_size_in_sight() -> None:
+    small = phone_chart(Chart("", X, Y, MARKS))
+    assert small is not None
+    assert (small.width, small.marks, small.names_above) == (WIDTH, MARKS, False)
 
 
 def test_lines_are_told_apart_in_grey() -> None:

@@ -1,4 +1,4 @@
-"""Pictures for a phone: long names stand above their lines, so that the marks are in sight."""
+"""Pictures for a phone: all of them in sight, long names above their lines."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ _LONG = 12  # letters: shorter names leave room for the marks, and so do numbers
 
 
 def phone_chart(chart: Chart) -> Chart | None:
-    """Draw a picture with long names again, as narrow as a phone; None where the usual one can be read."""
-    longest = max((len(text) for _, text in chart.y.ticks), default=0)
-    if longest < _LONG or chart.width <= WIDTH or chart.shades is not None:
+    """Draw a picture again, as narrow as a phone; None where the usual one can be read there, and of a matrix."""
+    if chart.width <= WIDTH or chart.shades is not None:
         return None
+    longest = max((len(text) for _, text in chart.y.ticks), default=0)
+    if longest < _LONG:
+        return replace(chart, width=WIDTH)
     height = _ENDS + round(_ROW * abs(chart.y.low - chart.y.high))
     return replace(chart, width=WIDTH, height=height, names_above=True)

@@ -19,7 +19,7 @@ from steelyard.results.row import Row, half_of
 from steelyard.results.row_kinds import CALL_OPTIONS, done_at, is_one_sided
 from steelyard.rows.row_words import NOISY
 
-_LEAST_LAUNCHES = 2
+_LEAST_LAUNCHES = 2  # fewer rank nothing; of settings they say that they are too few
 # Calls by their effect. An op is `mpi.CALL`, or `mpi.mt.CALL` by several threads, and may have a
 # form: `mpi.mt.put.bandwidth`.
 _PREFIXES = ("mpi.mt.", "mpi.")
@@ -104,6 +104,7 @@ def settings_ranked(rows: Sequence[Row]) -> tuple[Ranking, ...]:
         choices=len,
         thing=_all_but_settings,
         others=_beside_settings,
+        least_launches=1,
     )
     return _rankings(rows, question)
 
@@ -144,6 +145,7 @@ class _Question(Struct, frozen=True):
     choices: Callable[[_Ways], int]
     thing: Callable[[Row], tuple[object, ...]]
     others: Callable[[Row], Params]  # the other facts that are shown beside the op
+    least_launches: int = _LEAST_LAUNCHES
 
 
 def _rankings(rows: Sequence[Row], asked: _Question) -> tuple[Ranking, ...]:
@@ -151,7 +153,7 @@ def _rankings(rows: Sequence[Row], asked: _Question) -> tuple[Ranking, ...]:
     things: dict[tuple[object, ...], tuple[str, dict[str, Row]]] = {}
     for row in rows:
         what = asked.name(row) if asked.concerns(row) else None
-        if what and row.status == "ok" and row.median and row.launch_count >= _LEAST_LAUNCHES:
+        if what and row.status == "ok" and row.median and row.launch_count >= asked.least_launches:
             _, ways = things.setdefault((what, *asked.thing(row)), (what, {}))
             ways.setdefault(_words(asked.options(row)), row)
     several = [(what, ways) for what, ways in things.values() if asked.choices(ways) > 1]

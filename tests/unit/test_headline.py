@@ -313,8 +313,10 @@ def test_no_setting_is_told_of_times_that_are_uncertain() -> None:
         *(
             (
                 few,
-                "too few launches to tell which setting is the fastest in 1 test case; so far the "
-                "library's own choice took up to 1.50 times as long, in mpi.bcast 8 B.",
+                (
+                    "too few launches to tell which setting is the fastest in 1 test case; so far the "
+                    "library's own choice took up to 1.50 times as long, in mpi.bcast 8 B."
+                ),
             )
             for few in (1, 2)
         ),

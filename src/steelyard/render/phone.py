@@ -13,7 +13,7 @@ _LONG = 12  # letters: shorter names leave room for the marks, and so do numbers
 
 
 def phone_chart(chart: Chart) -> Chart | None:
-    """Draw a picture again, as narrow as a phone; None where the usual one can be read there, and of a matrix."""
+    """Draw a picture again, as narrow as a phone; None of a matrix, and where the usual one is no wider."""
     if chart.width <= WIDTH or chart.shades is not None:
         return None
     longest = max((len(text) for _, text in chart.y.ticks), default=0)

@@ -11,11 +11,12 @@ import pytest
 
 from record_lines import LINES
 from steelyard.base.errors import InputError
-from steelyard.base.json_text import ANYTHING, MOST_VALUES, decode_json
+from steelyard.base.json_text import ANYTHING, MOST_FREE, MOST_KEYS, MOST_VALUES, decode_json
+from steelyard.base.product import MOST_LAUNCHES, MOST_TEST_CASES
 from steelyard.campaign.lock import locked
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint, read_campaign, write_campaign
 from steelyard.records.command_line import resumed
-from steelyard.records.read import read_job
+from steelyard.records.read import decode_record, read_job
 
 _DEPTHS = (65, 200, 480, 900, 100_000)
 
@@ -66,11 +67,47 @@ def test_settings_that_are_nested_are_a_sentence(tmp_path: Path, key: bytes, dep
         read_job(tmp_path / "l01.jsonl")
 
 
+_MANY = {f"K{i}": "1" for i in range(MOST_KEYS + 1)}
+
+
+@pytest.mark.parametrize(
+    "campaign",
+    [
+        {"machine": _MANY},
+        {"plan": {"measure": [{"env": _MANY}]}},
+        {"points": [{"point": 0, "op": "self.spin", "omp": _MANY}]},
+        {"command": ["x"] * (MOST_FREE + 1)},
+        {"topology": {"x": [[0]] * (MOST_FREE // 2 + 1)}},
+        {"looks": [1] * (MOST_LAUNCHES + 1)},
+        {"points": [{"point": i, "op": "x"} for i in range(MOST_TEST_CASES * 11 // 10 + 1)]},
+    ],
+    ids=lambda campaign: next(iter(campaign)),
+)
+def test_a_campaign_with_more_than_readers_follow_is_a_sentence(
+    tmp_path: Path, campaign: dict[str, object]
+) -> None:
+    (tmp_path / "campaign.json").write_bytes(msgspec.json.encode({"schema": 1} | campaign))
+    with pytest.raises(InputError, match=r"is not a campaign \((an object|it has too many|Expected `array`)"):
+        read_campaign(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [(0, "settings"), (0, "environment"), (1, "build"), (1, "environment"), (2, "params"), (3, "used")],
+)
+def test_a_record_with_more_keys_than_readers_follow_is_damaged(line: int, key: str) -> None:
+    """A parameter takes 18 us in a row, so a million of them took 18 s."""
+    value = {name: [1, 1] for name in _MANY} if key == "used" else _MANY
+    with pytest.raises(msgspec.DecodeError, match=rf"length <= {MOST_KEYS}"):
+        decode_record(msgspec.json.encode(LINES[line] | {key: value}))
+
+
 def test_a_campaign_that_nobody_would_read_is_not_written(tmp_path: Path) -> None:
     points = tuple(PlannedPoint(point=i, op="self.spin") for i in range(10))
     many = CampaignFile(points=points, machine={"x": [0] * MOST_VALUES})
-    with pytest.raises(InputError, match="divide it into several plans"):
-        write_campaign(tmp_path, many)
+    for one in (many, CampaignFile(plan={"env": _MANY})):
+        with pytest.raises(InputError, match=r"divide (it|the plan) into several plans"):
+            write_campaign(tmp_path, one)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -136,3 +136,17 @@ def test_a_placement_of_more_places_than_cpus() -> None:
     ops = ops_of(_described(SOLO, EngineLimits()), _described(MPI, EngineLimits()))
     with pytest.raises(InputError, match="1000000 places, and a placement at most 65536"):
         resolve(Plan(measure=(measure,)), ops, ("mpich-5.0.2",), cores=4, topology=Topology((), ()))
+
+
+@pytest.mark.parametrize("key", ["ops", "params", "omp", "env"])
+def test_a_measure_has_no_more_entries_than_somebody_writes(key: str) -> None:
+    """Each is looked for among all ops: 70,000 names of ops took minutes."""
+    names = [f"K{i}" for i in range(1001)]
+    value: object = tuple(names) if key == "ops" else dict.fromkeys(names, "1")
+    with pytest.raises(InputError, match=f"{key} has 1001 entries; give at most 1000"):
+        _points(**{key: value})
+
+
+def test_a_plan_has_no_more_measures_than_somebody_writes() -> None:
+    with pytest.raises(InputError, match="measure has 1001 entries; give at most 1000"):
+        Plan(measure=(Measure(ops=("self.empty",)),) * 1001)

@@ -57,6 +57,22 @@ def test_long_chunks_are_read_as_the_ordinary_decoder_reads_them(line: bytes) ->
         assert msgspec.structs.replace(obs, **rows) == plain
 
 
+def test_counts_of_a_long_chunk_are_arrays_too() -> None:
+    """A chunk of 4096 ranks whose op counts has 13 million numbers: too many for Python's."""
+    count = 300
+    stamps = (4_123_456_789 + 997 * np.arange(4 * count).reshape(4, count)).tolist()
+    counts = {name: [[first] * count, [7] * count] for name, first in (("lost_ns", 1), ("units", 2**40))}
+    obs = Obs(point=3, first=0, count=count, start_ns=stamps[:2], stop_ns=stamps[2:], counts=counts)
+    line = msgspec.json.encode(obs)
+    read = decode_chunk(line)
+    assert read is not None
+    assert {name: [list(row) for row in rows] for name, rows in read.counts.items()} == counts
+    assert all(isinstance(row, memoryview) for rows in read.counts.values() for row in rows)
+    assert [list(row) for row in read.stop_ns] == stamps[2:]
+    assert decode_chunk(line.replace(b"[7,7,", b"[7,", 1)) is None
+    assert decode_chunk(line.replace(b"[7,7,", b"[7,7.5,", 1)) is None
+
+
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [

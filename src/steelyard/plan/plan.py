@@ -48,6 +48,8 @@ Value = float | str  # of a parameter
 
 # Keys of a measure that are not empty, and have what is read from them.
 _AXES = ("bytes", "ranks", "hosts", "ranks_per_host", "threads", "thread_level", "method", "placement")
+_LOOKED_FOR = ("ops", "params", "omp", "env")
+_MOST_ENTRIES = 1000  # of each of them, and of measures
 _CHECKED = ("ops", *_AXES, "rule", "params", "omp", "env")
 # Keys of a plan that are texts, lists or tables of them; those that are times.
 _PERCENTAGES = ("precision", "detect")
@@ -96,6 +98,8 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
         for name in _CHECKED:
             if (value := getattr(self, name)) is not None:
                 check_key(name, value, may_be_empty=name == "env")
+        for name in _LOOKED_FOR:
+            _check_few(name, len(getattr(self, name)))
         for name, words in self.env.items():
             check_variable(name, words_of(words))
         check_modules(words_of(self.modules))
@@ -103,6 +107,12 @@ class Measure(Struct, frozen=True, forbid_unknown_fields=True):
         check_files(words_of(self.files))
         if self.engine not in (None, *KINDS):
             raise ValueError("engine is 'solo', 'mpi' or 'shmem'")
+
+
+def _check_few(name: str, count: int) -> None:
+    """Raise ValueError for more entries than somebody writes: each is looked for among all ops."""
+    if count > _MOST_ENTRIES:
+        raise ValueError(f"{name} has {count} entries; give at most {_MOST_ENTRIES}")
 
 
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):
@@ -146,6 +156,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
         return MOST_PRECISE if self.precision else USUAL_LAUNCHES
 
     def _check(self) -> None:
+        _check_few("measure", len(self.measure))
         for name in _TEXTS:
             value = getattr(self, name)
             if value is not None and not (name in _MAY_BE_NONE and not value):

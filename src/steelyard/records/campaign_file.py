@@ -6,18 +6,19 @@ import zlib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular, write_whole
-from steelyard.base.json_text import ANYTHING, MOST_VALUES, decode_json, values_in
+from steelyard.base.json_text import ANYTHING, MOST_FREE, MOST_VALUES, check_shape, decode_json, values_in
 from steelyard.base.printable import all_visible, visible
+from steelyard.base.product import MOST_LAUNCHES, MOST_TEST_CASES
 from steelyard.base.secret import masked, masked_document, masked_settings, masked_words
-from steelyard.records.fields import Count, Name, Params, RankCount, Text, ThreadCount
+from steelyard.records.fields import Count, Name, Params, RankCount, ThreadCount, Variables
 from steelyard.records.kinds import BLOCKING, CALL
 from steelyard.records.legacy_kinds import op_kind
 from steelyard.records.schema import SCHEMA
@@ -30,6 +31,8 @@ UNSET = "-"  # the value that removes a variable from the environment
 MODULES, WRAPPER, FILES = "module load", "run by", "files in"
 # Their keys in a plan, which may be factors of arms, too.
 AROUND = {"modules": MODULES, "wrapper": WRAPPER, "files": FILES}
+_MOST_POINTS = MOST_TEST_CASES * 11 // 10  # those that --refine adds included
+Looks = Annotated[tuple[Count, ...], Meta(max_length=MOST_LAUNCHES)]
 _CRC = "crc"  # the key of the checksum
 _LONGEST_NAME = 40  # letters for the CPUs of a placement
 
@@ -89,10 +92,10 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
     method_params: Params = {}
     rule_params: Params = {}
     mpi: Name | None = None
-    omp: dict[Name, Text] = {}  # settings of OpenMP for the launch
+    omp: Variables = {}  # settings of OpenMP for the launch
     reference: Count | None = None  # the point of the same op without what is measured
     placement: Placement | None = None  # None: the launcher's default
-    env: dict[Name, Text] = {}  # variables of the launch, those of AROUND; "-" removes one
+    env: Variables = {}  # variables of the launch, those of AROUND; "-" removes one
     hosts: RankCount | None = None  # of equal numbers of ranks; None: the plan does not set them
     arm: Name | None = None  # the arm that it belongs to, if arms are compared
     beside: int | None = None  # points of the same number and size follow each other in a launch
@@ -141,7 +144,7 @@ class Design(Struct, frozen=True):
     false_alarm: float = 0.0
     least: float = 0.0
     margin: float = 0.0
-    looks: tuple[Count, ...] = ()
+    looks: Looks = ()
 
 
 class CampaignFile(Struct, frozen=True, kw_only=True):
@@ -152,14 +155,14 @@ class CampaignFile(Struct, frozen=True, kw_only=True):
     seed: int = 0
     created: str = ""
     plan: dict[str, Any] = {}
-    points: tuple[PlannedPoint, ...] = ()
+    points: Annotated[tuple[PlannedPoint, ...], Meta(max_length=_MOST_POINTS)] = ()
     machine: dict[str, Any] = {}
     topology: dict[str, Any] | None = None  # the origin of placements
     command: tuple[str, ...] = ()  # the words of the command that began it; older folders have none
     ops: dict[str, PlannedOp] = {}  # those of the points, by name
     methods: dict[str, PlannedMethod] = {}  # those of the points, by name; none in older files
     design: Design | None = None  # None in older files
-    looks: tuple[Count, ...] = ()  # launches that there were when results were looked at, before it grew
+    looks: Looks = ()  # launches that there were when results were looked at, before it grew
 
 
 class _MachineFacts(Struct, frozen=True):
@@ -184,6 +187,7 @@ def read_campaign(folder: Path) -> CampaignFile:
         document = all_visible(document)
         campaign = msgspec.convert(document, CampaignFile)
         msgspec.convert(campaign.machine, _MachineFacts)
+        _check_shape(document, campaign)
     except msgspec.DecodeError as error:
         raise InputError(
             f"{path} is not a campaign ({visible(str(error))}); restore it or measure into another folder"
@@ -239,8 +243,20 @@ def write_campaign(folder: Path, campaign: CampaignFile) -> None:
             f"the plan and its test cases have more than {MOST_VALUES} values; divide it into several plans"
         )
     document = msgspec.json.decode(encoded)
+    try:
+        _check_shape(document, campaign)
+    except msgspec.DecodeError as error:
+        raise InputError(
+            f"campaign.json would hold more than anybody reads ({error}); divide the plan into several plans"
+        ) from None
     document[_CRC] = _crc_of(document)
     write_whole(folder / "campaign.json", msgspec.json.format(msgspec.json.encode(document)) + b"\n")
+
+
+def _check_shape(document: Any, campaign: CampaignFile) -> None:
+    """Raise msgspec.DecodeError for a campaign of which some part is larger than readers can follow."""
+    check_shape(document)
+    check_shape([campaign.plan, campaign.machine, campaign.topology, list(campaign.command)], MOST_FREE)
 
 
 def _crc_of(document: dict[str, Any]) -> str:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from msgspec import Struct
+
+from steelyard.records.fields import FEW
 
 
 class KernelAnswer(Struct, frozen=True, kw_only=True):
@@ -16,4 +20,4 @@ class KernelAnswer(Struct, frozen=True, kw_only=True):
     bits: str
     exact: bool
     alike: float | None = None
-    values: dict[str, float | None] = {}
+    values: Annotated[dict[str, float | None], FEW] = {}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from msgspec import Struct
 
 from steelyard.base.printable import executable_name
 from steelyard.records.fields import (
+    FEW,
     Amount,
     Count,
     Name,
@@ -38,9 +41,13 @@ class LaunchMpi(RecordPart, frozen=True):
     thread_level: Name = ""
     wtick_ns: Amount | None = None  # the step of MPI_Wtime, as the library says
     wtime_is_global: bool | None = None
-    cvars: dict[Name, int | float | Text] = {}  # control variables of protocols, from its tools interface
+    cvars: Annotated[
+        dict[Name, int | float | Text], FEW
+    ] = {}  # control variables of protocols, from its tools interface
     pvars: tuple[Name, ...] = ()  # names of those that count messages waiting to be matched
-    given: dict[Name, int | float | Text] = {}  # the value that it has for each variable of the environment
+    given: Annotated[
+        dict[Name, int | float | Text], FEW
+    ] = {}  # the value that it has for each variable of the environment
     unknown: tuple[Name, ...] = ()  # variables of the environment that it has no control variable for
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
 from steelyard.base.files import open_regular
-from steelyard.base.json_text import ANYTHING, check_depth, decode_json, values_in
+from steelyard.base.json_text import ANYTHING, MOST_FREE, check_shape, decode_json, values_in
 from steelyard.base.printable import all_visible, is_plain, shortened
 from steelyard.base.serial_map import Mapper, serially
 from steelyard.records.collector import Collector
@@ -75,7 +75,7 @@ _PIECE = 1 << 20  # bytes of a line, from which it is looked at before it is rea
 _READ_AHEAD = 1 << 18  # bytes: lines of samples are long, and are joined from blocks
 _BYTES_PER_SECOND = 5e7  # about what one process reads
 _LONGEST_LINE = 1 << 27  # bytes: 1024 samples of 4096 ranks, all of whose timestamps are kept, have 109 MB
-_MOST_STAMPS = 9 << 20  # in a line: those of as many
+_MOST_STAMPS = 13 << 20  # in a line: those of as many, and what they count
 _MOST_QUOTED = 200  # letters of what a file says, in a sentence
 _LONG = 4096  # bytes of a line, from which numpy reads its timestamps faster
 
@@ -198,7 +198,7 @@ def decode_record(line: bytes) -> Record:
     if record is None:
         record = decode_json(line, _decoder)
         if isinstance(record, Job | Launch):  # parts of which may be anything
-            check_depth(record.settings if isinstance(record, Job) else record.build)
+            check_shape(record.settings if isinstance(record, Job) else record.build, MOST_FREE)
     return record
 
 

@@ -9,14 +9,17 @@ History of the format (`SCHEMA`):
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Struct, field
 
 from steelyard.records.fields import (
+    FEW,
     Amount,
     Count,
+    Counts,
+    Free,
     Name,
     Params,
     RankCount,
@@ -27,6 +30,7 @@ from steelyard.records.fields import (
     Text,
     ThreadCount,
     Timestamps,
+    Variables,
     Whole,
 )
 from steelyard.records.kernel_answer import KernelAnswer
@@ -67,7 +71,7 @@ class Job(_Record, frozen=True, tag="job"):
     mpi: JobMpi | None = None
     engine: Text = ""
     command: tuple[Text, ...] = ()
-    environment: dict[Name, Text] = {}
+    environment: Variables = {}
     preset: Name | None = None
     cores: Count = 0
     placement: Text | None = None  # asked for: `unbound`, `shared-l3 0,1`; None: the default
@@ -76,7 +80,7 @@ class Job(_Record, frozen=True, tag="job"):
     hosts: tuple[Name, ...] = ()  # given to the launcher; none without an allocation
     notes: tuple[Text, ...] = ()
     points: tuple[Count, ...] = ()  # test cases that this file was begun for; none in older records
-    settings: dict[Name, Any] = {}  # of the system, when the job began: see `SystemSettings`
+    settings: Free = {}  # of the system, when the job began: see `SystemSettings`
     given: tuple[Name, ...] = ()  # names of variables for MPI and OpenMP that the user or the plan set
 
 
@@ -89,14 +93,14 @@ class Launch(_Record, frozen=True, tag="launch"):
     ranks: RankCount
     clock: Clock
     places: tuple[Place, ...]
-    build: dict[Name, Any] = {}
+    build: Free = {}
     mpi: LaunchMpi | None = None
     shmem: LaunchShmem | None = None
     seed: Seed = 0
     core: Core | None = None
     yield_: Name = field(name="yield", default="real")
     start_unix_ns: Whole = 0
-    environment: dict[Name, Text] = {}  # variables that MPI, OpenMP and the C library read; secrets are "***"
+    environment: Variables = {}  # variables that MPI, OpenMP and the C library read; secrets are "***"
     libraries: tuple[Library, ...] = ()  # of rank 0, the program first
     tick_most_ns: Amount | None = None  # of any rank, where `places` are of chosen ranks
 
@@ -173,11 +177,11 @@ class Obs(_Record, frozen=True, tag="obs", gc=False):
     canary_ns: Amount | None = None
     noise: tuple[Share, ...] = ()
     cpu: tuple[Whole, ...] = ()
-    counts: dict[Name, Timestamps] = {}
+    counts: Counts = {}
     spun_ns: tuple[Count, ...] = ()
     spun_lost_ns: tuple[Count, ...] = ()
     spun_longest_ns: tuple[Count, ...] = ()
-    used: dict[Name, tuple[Whole, ...]] = {}
+    used: Annotated[dict[Name, tuple[Whole, ...]], FEW] = {}
 
     def __post_init__(self) -> None:
         """Check that each rank has `count` timestamps of each kind; msgspec converts the ValueError into its
@@ -304,7 +308,9 @@ class Watch(_Record, frozen=True, tag="watch"):
     ending: Name | None = None
     remark: Name | None = None
     stopped: bool = False
-    complaints: dict[Name, Name] = {}  # what the launch said of variables of `Job.given`: {name: line}
+    complaints: Annotated[
+        dict[Name, Name], FEW
+    ] = {}  # what the launch said of variables of `Job.given`: {name: line}
 
 
 class End(_Record, frozen=True, tag="end"):
@@ -346,7 +352,7 @@ class Close(_Record, frozen=True, tag="close"):
 
     rank: Count
     finalize_ns: Count  # MPI_Finalize alone
-    pvars: dict[Name, float | None] = {}
+    pvars: Annotated[dict[Name, float | None], FEW] = {}
 
 
 _OfSamples = Point | Obs | Reduced | RanksTold | Phases | Lanes | Sync | ReducedSync | End

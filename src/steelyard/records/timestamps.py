@@ -7,26 +7,27 @@ Timestamps of messages, which have one instant on either side, stand in a line t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from operator import attrgetter
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
 from msgspec import Raw
 
-from steelyard.records.fields import MOST
+from steelyard.records.fields import FEW, MOST, Name
 from steelyard.records.schema import Obs
 
-_STAMPS = ("start_ns", "stop_ns")
+_ROWS = {"start_ns": list[Raw], "stop_ns": list[Raw], "counts": Annotated[dict[Name, list[Raw]], FEW]}
 _LAST = b"0"  # after all rows: it is not reached if anything before it is no whole number
 
 
 def _text_type() -> type[Any]:
-    """Make the type of `Obs` whose rows of timestamps stay text."""
+    """Make the type of `Obs` whose rows of numbers stay text."""
     fields = [
         (
             field.encode_name,
-            list[Raw] if field.name in _STAMPS else field.type,
+            _ROWS.get(field.name, field.type),
             field.default,
             field.default_factory,
         )
@@ -42,22 +43,26 @@ def _text_type() -> type[Any]:
 
 
 _decoder = msgspec.json.Decoder(_text_type())
-_OTHERS = tuple(name for name in Obs.__struct_fields__ if name not in _STAMPS)
+_OTHERS = tuple(name for name in Obs.__struct_fields__ if name not in _ROWS)
 _others_of = attrgetter(*_OTHERS)
 
 
 def decode_chunk(line: bytes) -> Obs | None:
-    """Decode the chunk of a line, its rows of timestamps as memoryviews of int64.
+    """Decode the chunk of a line, its rows of timestamps and counts as memoryviews of int64.
 
     None if the line is anything else, or damaged: then the ordinary decoder explains what is wrong.
     """
     try:
         text = _decoder.decode(line)
         ranks, is_instant = len(text.start_ns), text.stop_ns == text.start_ns
-        rows = _read_rows(text.start_ns if is_instant else [*text.start_ns, *text.stop_ns], text.count)
-        start, stop = rows[:ranks], rows[:ranks] if is_instant else rows[ranks:]
+        counted = [row for rows in text.counts.values() for row in rows]
+        stamps = text.start_ns if is_instant else [*text.start_ns, *text.stop_ns]
+        rows = iter(_read_rows([*stamps, *counted], text.count))
+        start = list(islice(rows, ranks))
+        stop = start if is_instant else list(islice(rows, len(text.stop_ns)))
+        counts = {name: list(islice(rows, len(of_ranks))) for name, of_ranks in text.counts.items()}
         others = dict(zip(_OTHERS, _others_of(text), strict=True))
-        return Obs(start_ns=start, stop_ns=start if is_instant else stop, **others)
+        return Obs(start_ns=start, stop_ns=stop, counts=counts, **others)
     except (msgspec.DecodeError, RecursionError, ValueError, DeprecationWarning):
         return None
 

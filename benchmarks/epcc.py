@@ -48,7 +48,7 @@ from steelyard.launch.request import LaunchRequest
 from steelyard.plan.like import find_like
 from steelyard.plan.plan import Measure, Plan, Value
 from steelyard.plan.resolve import resolve
-from steelyard.results.facets.overhead import Beyond
+from steelyard.results.facets.overhead import ReferenceOverhead
 from steelyard.results.load import load
 from steelyard.results.row import Row
 from steelyard.results.rows import results
@@ -139,7 +139,7 @@ def ours(pair: Pair, threads: int, seed: int, launches: int) -> tuple[float, lis
     like = find_like(pair.like)
     chunk = {} if pair.chunk is None else {"chunk": float(pair.chunk)}
     row, seen = measured(like.op, {**like.params, **chunk}, threads, launches, seed)
-    overhead = row.get(Beyond).corrected
+    overhead = row.get(ReferenceOverhead).corrected
     if overhead is None:
         raise SystemExit(f"{like.op} was not measured: {row.why}")
     return overhead / 1e3 / (threads if pair.per_thread else 1), seen

@@ -11,7 +11,7 @@ from points import engine_of
 from preloaded import build_preloaded
 from steelyard.analyses.overview import read_rows
 from steelyard.engines.mpi import Mpi
-from steelyard.results.facets import Offered
+from steelyard.results.facets import OfferedLoad
 from steelyard.results.row import Row
 
 # While a receiver stalls for 20 ms, 400 messages become due: most of each 500, of which the first alone is
@@ -51,7 +51,7 @@ def test_a_receiver_that_stalls_is_seen_in_an_open_loop_alone(
     print(f"open loop: median {opened.time} ns; closed loop: median {closed.time} ns")  # pytest -rP
     assert (opened.time or 0.0) > 3e6  # the mean wait of 400 in 500 is 10 ms
     assert (closed.time or 0.0) < 0.3 * (opened.time or 0.0)
-    offered = opened.get(Offered)
+    offered = opened.get(OfferedLoad)
     assert offered.offered_rate == _RATE
     assert offered.came_rate is not None
-    assert closed.get(Offered).offered_rate is None
+    assert closed.get(OfferedLoad).offered_rate is None

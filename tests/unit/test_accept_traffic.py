@@ -16,7 +16,7 @@ from steelyard.judges.accept.criterion import Candidate, Criterion, judge
 from steelyard.judges.accept.limits import limit_criteria, read_limits
 from steelyard.judges.accept.waiting import waiting
 from steelyard.records.campaign_file import CampaignFile
-from steelyard.results.facets import Offered, Used
+from steelyard.results.facets import OfferedLoad, ResourceUse
 from steelyard.results.load import Measured
 from steelyard.results.row import STAY, Row
 
@@ -39,8 +39,8 @@ def _waits(late: float, burnt: float, switches: float, scatter: Sequence[float] 
     plain = row(
         "mpi.pingpong", _MPI, times, bytes=8, sized=True, method="open-loop", method_params={"rate": 100.0}
     )
-    used = Used(rank_cpu_shares=(0.1, burnt), rank_switches=(0.0, switches), yields=0.0)
-    facets = (*plain.facets, Offered(offered_rate=100.0, came_rate=100.0), used)
+    used = ResourceUse(rank_cpu_shares=(0.1, burnt), rank_switches=(0.0, switches), yields=0.0)
+    facets = (*plain.facets, OfferedLoad(offered_rate=100.0, came_rate=100.0), used)
     return msgspec.structs.replace(plain, facets=facets)
 
 

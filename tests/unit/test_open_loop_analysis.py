@@ -16,7 +16,7 @@ from steelyard.analyses.open_loop.tables import open_loop_tables
 from steelyard.render.svg import svg
 from steelyard.render.terminal import Paper, table_text
 from steelyard.results.combined import Combined, combine
-from steelyard.results.facets import Offered, Samples
+from steelyard.results.facets import OfferedLoad, Samples
 from steelyard.results.load import load
 from steelyard.results.row import Row
 from steelyard.stats.autocorrelation import Likeness
@@ -25,7 +25,7 @@ _RATES = (1e4, 1e5, 1e6, 3e6)
 
 
 def _row(rate: float | None, times: Sequence[float], p99: float = 900.0, p999: float | None = None) -> Row:
-    offered = Offered(offered_rate=rate, came_rate=min(rate or 2e6, 2e6), p999=p999)
+    offered = OfferedLoad(offered_rate=rate, came_rate=min(rate or 2e6, 2e6), p999=p999)
     plain = row(
         "mpi.pingpong",
         "a",
@@ -106,7 +106,7 @@ def _came(tmp_path: Path) -> Combined:
 def test_the_rate_that_came_scatters_as_all_of_the_folder_does(tmp_path: Path) -> None:
     """Launches that are alike count for fewer, in each interval of the row."""
     one = _came(tmp_path)
-    plain, alike = (Offered.of(msgspec.structs.replace(one, alike=Likeness(rho))) for rho in (0.0, 0.8))
+    plain, alike = (OfferedLoad.of(msgspec.structs.replace(one, alike=Likeness(rho))) for rho in (0.0, 0.8))
     assert plain is not None
     assert alike is not None
     assert alike.came_rate == plain.came_rate
@@ -118,7 +118,7 @@ def test_a_launch_of_one_message_has_no_rate_and_leaves_the_others_theirs(tmp_pa
     first, *rest = one.launches
     single = msgspec.structs.replace(first, taken=msgspec.structs.replace(first.taken, came_rate=None))
     groups = {"sittings": (0, 0, 0, 1, 1, 1)}
-    found = Offered.of(msgspec.structs.replace(one, launches=(single, *rest), groups=groups))
+    found = OfferedLoad.of(msgspec.structs.replace(one, launches=(single, *rest), groups=groups))
     assert found is not None
     assert found.came_low is not None
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace as renew
 from flat_rows import flat_row
 from further import further
 from steelyard.render.table import NOTHING
-from steelyard.results.facets import Beyond
+from steelyard.results.facets import ReferenceOverhead
 from steelyard.results.overhead import overhead, with_overheads
 from steelyard.results.row import Row, RowLaunch
 from steelyard.rows.columns import COLUMNS
@@ -90,21 +90,21 @@ def test_only_launches_that_measured_both_count() -> None:
 def test_rows_get_what_they_take_beyond_their_references() -> None:
     rows = with_overheads([_row(0, _plain({1: 150.0, 2: 152.0}), 1), _row(1, _plain({1: 100.0, 2: 101.0}))])
     assert (
-        rows[0].get(Beyond).reference,
-        rows[0].get(Beyond).corrected,
-        rows[0].get(Beyond).corrected_of,
+        rows[0].get(ReferenceOverhead).reference,
+        rows[0].get(ReferenceOverhead).corrected,
+        rows[0].get(ReferenceOverhead).corrected_of,
     ) == ("x.y", 50.5, "launches")
     assert rows[0].median == 151.0  # the raw value stays
-    assert rows[1].get(Beyond).corrected is None
+    assert rows[1].get(ReferenceOverhead).corrected is None
     alone = with_overheads([_row(0, _plain({1: 150.0}), 7)])
-    assert alone[0].get(Beyond).corrected is None
+    assert alone[0].get(ReferenceOverhead).corrected is None
 
 
 def test_the_overhead_is_never_more_than_the_raw_value() -> None:
     """One launch of three in a mode of its own: the mean of the differences would be 4.3 us, of 367 ns."""
     construct, reference = {1: 360.0, 2: 367.0, 3: 13_000.0}, {1: 250.0, 2: 251.0, 3: 249.0}
     (row, _) = with_overheads([_row(0, _plain(construct), 1), _row(1, _plain(reference))])
-    beyond = row.get(Beyond)
+    beyond = row.get(ReferenceOverhead)
     assert row.median == 367.0
     assert beyond.corrected == 116.0
     assert beyond.corrected_low is not None
@@ -196,7 +196,7 @@ def _overhead(construct: Floats, reference: Floats) -> Estimate:
 def test_what_is_not_above_the_reference_has_no_number(
     value: float | None, low: float | None, high: float | None, words: tuple[str, str], above: float | None
 ) -> None:
-    beyond = Beyond(reference="x", corrected=value, corrected_low=low, corrected_high=high)
+    beyond = ReferenceOverhead(reference="x", corrected=value, corrected_low=low, corrected_high=high)
     assert overhead_words(beyond) == words
     assert beyond.above == above
 
@@ -217,7 +217,7 @@ def test_a_column_of_overheads_only_where_there_are_some() -> None:
     column = next(one for one in COLUMNS if one.name == "overhead")
     plain, call = _row(0, _plain({1: 150.0})), _row(1, _plain({1: 150.0}))
     assert column.cell(plain) == NOTHING
-    above = Beyond(reference="r", corrected=120.0, corrected_low=114.0, corrected_high=126.0)
+    above = ReferenceOverhead(reference="r", corrected=120.0, corrected_low=114.0, corrected_high=126.0)
     assert column.cell(renew(call, facets=(*call.facets, above))) == "120 ns ± 5.0 %"
-    not_above = Beyond(reference="r", corrected=120.0, corrected_low=-9.0, corrected_high=126.0)
+    not_above = ReferenceOverhead(reference="r", corrected=120.0, corrected_low=-9.0, corrected_high=126.0)
     assert column.cell(renew(call, facets=(*call.facets, not_above))) == "≤ 126 ns"

@@ -17,7 +17,7 @@ from steelyard.campaign.folder import finished, open_folder
 from steelyard.campaign.jobs import plan_jobs
 from steelyard.plan.plan import Measure, Plan
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint, read_campaign
-from steelyard.results.facets import Precise
+from steelyard.results.facets import PrecisionGoal
 from steelyard.results.load import load
 from steelyard.results.precision import best_seconds, with_partners
 from steelyard.results.row import half_of
@@ -91,7 +91,7 @@ def test_what_is_precise_enough_drops_out(plain: _Engine) -> None:
     assert engine.asked[-1][1] == [2]
     assert read_campaign(plain.folder).looks == tuple(looks_until(22))[:-1]
     for row in results(plain.folder):
-        found = row.get(Precise)
+        found = row.get(PrecisionGoal)
         half = half_of(row.time, row.time_low, row.time_high)
         assert half is not None
         assert found.precision == 0.05
@@ -128,7 +128,7 @@ def test_ratios_are_asked_where_arms_are_compared(tmp_path: Path) -> None:
     assert engine.asked[0] == (8, [0, 1, 2, 3, 4, 5])
     assert all({point ^ 1 for point in points} == set(points) for _, points in engine.asked)
     assert engine.asked[-1] == (22, [4, 5])
-    assert all(row.get(Precise).precision is None for row in results(tmp_path))
+    assert all(row.get(PrecisionGoal).precision is None for row in results(tmp_path))
 
 
 def test_how_long_a_launch_measures_follows_from_the_first_ones(plain: _Engine) -> None:

@@ -16,7 +16,7 @@ from planted import BEGAN_NS, HOUR_NS, measured, planted
 from steelyard.analyses.overview import header_lines
 from steelyard.judges.compare.scale import FASTER, SLOWER
 from steelyard.results.combined import combine
-from steelyard.results.facets import Samples, Together
+from steelyard.results.facets import LaunchGrouping, Samples
 from steelyard.results.row import INDEPENDENT, STAY, Row
 from steelyard.results.rows import rows_of
 from steelyard.results.sittings import sittings_of
@@ -105,7 +105,7 @@ def test_two_sittings_know_little_of_the_next() -> None:
     row = row_of(logs, began_ns=began)
     half = math.log((row.time_high or 0) / (row.time_low or 1)) / 2
     assert half == pytest.approx(15.5 * 0.03, rel=0.1)  # Student's t with one degree of freedom, 95.9 %
-    assert row.get(Together).sittings == 2
+    assert row.get(LaunchGrouping).sittings == 2
     assert "2 sittings only" in [one.text for one in remarks(row)]
     assert "sittings" not in str(remarks(row_of(logs)))
 
@@ -114,10 +114,10 @@ def test_hosts_that_take_turns_are_groups() -> None:
     rng = np.random.default_rng(3)
     logs = [0.1 * (k % 3) + 0.005 * rng.standard_normal() for k in range(12)]
     row = row_of(logs, hosts=[f"n{k % 3}" for k in range(12)])
-    assert row.get(Together).host_sets == 3
+    assert row.get(LaunchGrouping).host_sets == 3
     assert "3 hosts by turns only" in [one.text for one in remarks(row)]
     assert (row.time_high or 0) / (row.time_low or 1) > 1.4
-    assert row_of(logs, hosts=[f"n{k}" for k in range(12)]).get(Together).host_sets is None
+    assert row_of(logs, hosts=[f"n{k}" for k in range(12)]).get(LaunchGrouping).host_sets is None
 
 
 def test_what_the_referee_reads_is_what_the_row_says() -> None:

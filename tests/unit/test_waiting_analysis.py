@@ -29,7 +29,7 @@ from steelyard.records.schema import Obs
 from steelyard.render.svg import svg
 from steelyard.render.terminal import Paper, table_text
 from steelyard.results.combined import combine
-from steelyard.results.facets import Messages, Offered, Used
+from steelyard.results.facets import Messages, OfferedLoad, ResourceUse
 from steelyard.results.facets.messages import RowPair
 from steelyard.results.load import load
 from steelyard.results.row import Row
@@ -57,7 +57,7 @@ def test_how_a_rank_waits(
 
 def _row(rate: float, times: Sequence[float], **used: object) -> Row:
     plain = row("mpi.pingpong", "a", times, bytes=8, sized=True, method="open-loop")
-    facets = (*plain.facets, Offered(offered_rate=rate, came_rate=rate), Used(**used))  # type: ignore[arg-type]
+    facets = (*plain.facets, OfferedLoad(offered_rate=rate, came_rate=rate), ResourceUse(**used))  # type: ignore[arg-type]
     return msgspec.structs.replace(plain, facets=facets)
 
 
@@ -109,7 +109,7 @@ def test_what_a_rank_used_is_of_the_messages_of_its_own_pair(tmp_path: Path) -> 
     assert (cell.taken.pairs, messages > 0) == (2, True)
     used = {"voluntary": np.array([0, messages, 0, messages])}
     cell = msgspec.structs.replace(cell, taken=msgspec.structs.replace(cell.taken, used=used))
-    found = Used.of(combine([cell], 0.95))
+    found = ResourceUse.of(combine([cell], 0.95))
     assert found is not None
     assert (found.rank_switches, found.switches) == ((0.0, 1.0, 0.0, 1.0), 0.5)
 
@@ -122,7 +122,7 @@ def test_a_launch_that_does_not_tell_its_time_in_the_kernel_counts_for_no_cpu_ti
         msgspec.structs.replace(cell, taken=msgspec.structs.replace(cell.taken, used=used))
         for cell, used in zip(cells.cells, (told, {"user_ns": told["user_ns"]}), strict=True)
     ]
-    found = Used.of(combine(both, 0.95))
+    found = ResourceUse.of(combine(both, 0.95))
     assert found is not None
     assert (found.cpu_ns, found.cpu_share) == (8.0, None)
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from steelyard.results.combined import finite
-from steelyard.results.facets import Beyond
+from steelyard.results.facets import ReferenceOverhead
 from steelyard.results.row import Row, RowLaunch
 from steelyard.stats import launch_interval
 from steelyard.stats.interval import Estimate
@@ -39,9 +39,9 @@ def with_overheads(rows: Sequence[Row], level: float = 0.95, alike: float = 0.0)
 def _with_overhead(row: Row, reference: Row, level: float, alike: float) -> Row:
     found = overhead(row, reference, level, alike)
     if found is None:
-        beyond = Beyond(reference=reference.op)
+        beyond = ReferenceOverhead(reference=reference.op)
     else:
-        beyond = Beyond(
+        beyond = ReferenceOverhead(
             reference=reference.op,
             corrected=found.value,
             corrected_low=finite(found.low),

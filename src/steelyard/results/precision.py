@@ -19,7 +19,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.units import parse_percent
 from steelyard.records.campaign_file import CampaignFile, PlannedPoint
 from steelyard.records.job_file import JobFile
-from steelyard.results.facets import Precise
+from steelyard.results.facets import PrecisionGoal
 from steelyard.results.load import Measured, PointLaunch
 from steelyard.results.row import Row, RowLaunch, half_of
 from steelyard.stats.interim_looks import launches_for
@@ -57,11 +57,11 @@ def _judged(row: Row, asked: float, seconds: float) -> Row:
         return row
     half = half_of(row.time, row.time_low, row.time_high)
     if half is not None and half <= asked and row.launch_count > 1:
-        found = Precise(precision=asked, precision_reached=True)
+        found = PrecisionGoal(precision=asked, precision_reached=True)
     else:
         needed = launches_for(asked, half or math.inf, row.launch_count)
         takes = None if needed is None else (needed - row.launch_count) * seconds
-        found = Precise(
+        found = PrecisionGoal(
             precision=asked, precision_reached=False, precision_launches=needed, precision_seconds=takes
         )
     return replace(row, facets=(*row.facets, found))
@@ -69,7 +69,7 @@ def _judged(row: Row, asked: float, seconds: float) -> Row:
 
 def unreached(rows: Sequence[Row]) -> frozenset[int]:
     """Find the points of rows that need more launches: what has failed in all of them needs none."""
-    return frozenset(row.point for row in rows if row.get(Precise).precision_reached is False)
+    return frozenset(row.point for row in rows if row.get(PrecisionGoal).precision_reached is False)
 
 
 def with_partners(points: Sequence[PlannedPoint], wanted: frozenset[int]) -> tuple[PlannedPoint, ...]:

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from steelyard.base.units import format_share
 from steelyard.render.table import NOTHING, NUMBER, WORDS, Column, ColumnKind
 from steelyard.results.facets import (
-    Beyond,
     Fairness,
     Inside,
     Modes,
     Progress,
+    ReferenceOverhead,
+    ResourceUse,
     Roof,
     Samples,
     ThreadTimes,
     Timer,
-    Used,
     Windows,
 )
 from steelyard.results.row import Row
@@ -78,7 +78,7 @@ def _has_modes(row: Row) -> bool:
 
 def _overhead(row: Row) -> str:
     """`120 ns ± 5 %`; `≤ 126 ns` unless the interval lies above 0."""
-    found = row.get(Beyond)
+    found = row.get(ReferenceOverhead)
     half = NOTHING
     if found.above is not None:
         half = half_words(found.corrected, found.corrected_low, found.corrected_high)
@@ -137,7 +137,7 @@ def _rejected(row: Row) -> str:
 
 def _cpu(row: Row) -> str:
     """`97 %, 12 % in the kernel`: the CPU time of a rank over the time that passed."""
-    used = row.get(Used)
+    used = row.get(ResourceUse)
     if used.cpu_share is None:
         return NOTHING
     inside = f", {100 * used.system_share:.0f} % in the kernel" if used.system_share else ""
@@ -146,7 +146,7 @@ def _cpu(row: Row) -> str:
 
 def _switches(row: Row) -> str:
     """`0.98`: context switches of a rank in an operation, to wait."""
-    switches = row.get(Used).switches
+    switches = row.get(ResourceUse).switches
     return NOTHING if not switches else f"{switches:.2g}"
 
 
@@ -161,9 +161,11 @@ COLUMNS = (
     RowColumn("of roof", _of_roof, TERMINAL),
     RowColumn("roof", lambda row: row.get(Roof).roof or NOTHING, kind=WORDS),
     RowColumn("overhead", _overhead, TIMES),
-    RowColumn("of overhead", lambda row: overhead_words(row.get(Beyond))[1]),
-    RowColumn("cycles", lambda row: cycles_words(row.get(Beyond).above, row.get(Timer).tsc_hz)),
-    RowColumn("core cycles", lambda row: cycles_words(row.get(Beyond).above, row.get(Timer).core_hz)),
+    RowColumn("of overhead", lambda row: overhead_words(row.get(ReferenceOverhead))[1]),
+    RowColumn("cycles", lambda row: cycles_words(row.get(ReferenceOverhead).above, row.get(Timer).tsc_hz)),
+    RowColumn(
+        "core cycles", lambda row: cycles_words(row.get(ReferenceOverhead).above, row.get(Timer).core_hz)
+    ),
     RowColumn("early", _early, TERMINAL),
     RowColumn("max/min", _alike, TERMINAL),
     RowColumn("scatter", _thread_scatter, TERMINAL),

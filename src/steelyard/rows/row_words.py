@@ -9,15 +9,15 @@ from steelyard.base.units import format_count_rate, format_mops, format_rate, fo
 from steelyard.records.kinds import FILE, MPI
 from steelyard.render.table import NOTHING
 from steelyard.results.facets import (
+    LaunchGrouping,
     LibraryHints,
     Modes,
-    Precise,
+    PrecisionGoal,
     Ranks,
     Rate,
     Roof,
     RuleQuantile,
     Samples,
-    Together,
     Watched,
     Windows,
 )
@@ -113,7 +113,7 @@ def _remarks(row: Row, launches: int) -> Iterator[Remark]:
     yield from _group_words(row)
     if "DRIFT" in row.flags:
         yield Remark("drift", "drifts")
-    if 0 < row.launch_count < launches and row.status == "ok" and row.get(Precise).precision is None:
+    if 0 < row.launch_count < launches and row.status == "ok" and row.get(PrecisionGoal).precision is None:
         yield Remark("fewer", f"measured in {row.launch_count} of {launches} launches")
     if unclosed := ended_badly(row):
         yield Remark("ending", _unclosed_words(row, unclosed))
@@ -173,7 +173,7 @@ def _unclosed_words(row: Row, count: int) -> str:
 
 def _group_words(row: Row) -> Iterator[Remark]:
     """`2 sittings only`, where their number makes the interval wide; `9 sittings`."""
-    found = row.get(Together)
+    found = row.get(LaunchGrouping)
     counts = (("sittings", found.sittings, "sittings"), ("hosts", found.host_sets, "hosts by turns"))
     for kind, count, words in counts:
         if count:
@@ -182,7 +182,7 @@ def _group_words(row: Row) -> Iterator[Remark]:
 
 def _precise_words(row: Row) -> Iterator[Remark]:
     """Say `reached`, or `2 % needs about 40 launches (3 min)`, where a precision is asked for."""
-    found = row.get(Precise)
+    found = row.get(PrecisionGoal)
     if found.precision is None:
         return
     if found.precision_reached:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from steelyard.base.cpulist import cpu_set
 from steelyard.base.plural import joined
 from steelyard.base.units import format_factor
-from steelyard.results.facets import Precise, Ranks, Roof, Samples, Together
+from steelyard.results.facets import LaunchGrouping, PrecisionGoal, Ranks, Roof, Samples
 from steelyard.results.row import Row
 from steelyard.rows.row_words import NOISY, Remark, ended_badly
 from steelyard.rows.words import percent_words
@@ -149,17 +149,17 @@ def _unclosed(rows: Sequence[Row], where: str) -> str:
 
 
 def _sittings(rows: Sequence[Row], where: str) -> str:
-    counts = _span([row.get(Together).sittings or 0 for row in rows], str)
+    counts = _span([row.get(LaunchGrouping).sittings or 0 for row in rows], str)
     return f"launches are of {counts} sittings in {where}: ± is for other sittings, too, and few make it wide"
 
 
 def _hosts(rows: Sequence[Row], where: str) -> str:
-    counts = _span([row.get(Together).host_sets or 0 for row in rows], str)
+    counts = _span([row.get(LaunchGrouping).host_sets or 0 for row in rows], str)
     return f"{counts} hosts took turns in {where}: ± is for other such hosts, too, and few make it wide"
 
 
 def _reached(rows: Sequence[Row], where: str) -> str:
-    return f"± is {percent_words(rows[0].get(Precise).precision or 0)} or less, as asked, in {where}"
+    return f"± is {percent_words(rows[0].get(PrecisionGoal).precision or 0)} or less, as asked, in {where}"
 
 
 def _stay(rows: Sequence[Row], where: str) -> str:
@@ -196,7 +196,7 @@ def _span(values: Sequence[float], words: Callable[[float], str]) -> str:
 # Kind of a remark -> the note on the rows that have it, and on how many they are.
 _SHARED: dict[str, Callable[[Sequence[Row], str], str]] = {
     "reached": lambda rows, where: (
-        f"± is {percent_words(rows[0].get(Precise).precision or 0)} or less, as asked, in {where}"
+        f"± is {percent_words(rows[0].get(PrecisionGoal).precision or 0)} or less, as asked, in {where}"
     ),
     "slow": _slow,
     "fewer": _fewer,

@@ -24,7 +24,7 @@ from steelyard.render.table import (
     without_empty,
     words,
 )
-from steelyard.results.facets import Beyond
+from steelyard.results.facets import ReferenceOverhead
 from steelyard.results.row import Row
 from steelyard.rows.columns import RowColumn, columns_of, headline_columns
 from steelyard.rows.figure_groups import SKIPPED, Shown
@@ -87,7 +87,7 @@ class RowTable:
     @property
     def has_overheads(self) -> bool:
         """Does any row have an overhead beyond its reference? It gets a column of its own."""
-        return any(row.get(Beyond).corrected is not None for row in self.rows)
+        return any(row.get(ReferenceOverhead).corrected is not None for row in self.rows)
 
     @cached_property
     def remarks(self) -> Remarks:

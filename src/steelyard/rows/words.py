@@ -13,7 +13,7 @@ from steelyard.base.units import (
     format_values,
 )
 from steelyard.render.table import NOTHING
-from steelyard.results.facets import Beyond, Modes
+from steelyard.results.facets import Modes, ReferenceOverhead
 from steelyard.results.facets.modes import RowMode
 from steelyard.results.row import Row, half_of
 from steelyard.stats import Interval
@@ -37,7 +37,7 @@ def row_name(row: Row, mpi: bool = True) -> str:
     return f"{row.op}{size}{team}" + (f" of {row.mpi}" if row.mpi and mpi else "") + given
 
 
-def overhead_words(beyond: Beyond) -> tuple[str, str]:
+def overhead_words(beyond: ReferenceOverhead) -> tuple[str, str]:
     """Format the overhead beyond the reference, and its interval: `4.32 ns`, `4.10 – 4.51 ns`.
 
     If the interval holds 0, the upper bound: `≤ 21.6 us`. `none` if all of it is below 0, `unknown` if it has

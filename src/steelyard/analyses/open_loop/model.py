@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from steelyard.records.fields import Params
-from steelyard.results.facets import Offered, Samples
+from steelyard.results.facets import OfferedLoad, Samples
 from steelyard.results.key import key_of
 from steelyard.results.row import Row
 from steelyard.rows.labels import told_params
@@ -72,11 +72,11 @@ class OpenLoop(Struct, frozen=True, kw_only=True):
 
 def open_loops(rows: Sequence[Row]) -> tuple[OpenLoop, ...]:
     """Take together what was offered at `LEAST_RATES` rates or more, in the order of the rows."""
-    timed = [row for row in rows if row.status == "ok" and row.get(Offered).came_rate is not None]
-    closed = {key_of(row, _FREE): row for row in reversed(timed) if row.get(Offered).offered_rate is None}
+    timed = [row for row in rows if row.status == "ok" and row.get(OfferedLoad).came_rate is not None]
+    closed = {key_of(row, _FREE): row for row in reversed(timed) if row.get(OfferedLoad).offered_rate is None}
     series: dict[tuple[object, ...], dict[float, Row]] = {}
     for row in timed:
-        if (rate := row.get(Offered).offered_rate) is not None:
+        if (rate := row.get(OfferedLoad).offered_rate) is not None:
             series.setdefault(key_of(row, (f"param.{_RATE}",)), {}).setdefault(rate, row)
     return tuple(
         _of(dict(sorted(rates.items())), closed, timed)
@@ -105,7 +105,7 @@ def _of(rates: dict[float, Row], closed: dict[tuple[object, ...], Row], among: S
 
 
 def _load(row: Row) -> Load:
-    offered, samples = row.get(Offered), row.get(Samples)
+    offered, samples = row.get(OfferedLoad), row.get(Samples)
     has_p99 = samples.p99_low is not None or offered.p999 is not None
     quantiles = {
         P50: Interval(row.time or 0.0, row.time_low, row.time_high),

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from steelyard.records.fields import Params
-from steelyard.results.facets import Messages, Offered, Samples, Used
+from steelyard.results.facets import Messages, OfferedLoad, ResourceUse, Samples
 from steelyard.results.row import Row
 from steelyard.rows.labels import told_params
 from steelyard.stats import Interval
@@ -55,13 +55,13 @@ class Waiting(Struct, frozen=True, kw_only=True):
 
 def waitings(rows: Sequence[Row]) -> tuple[Waiting, ...]:
     """Take each rate at which a receiver waits, in the order of the rows."""
-    timed = [row for row in rows if row.get(Offered).offered_rate is not None and row.status == "ok"]
-    receivers = [_of(row, row.get(Offered).offered_rate or 1.0, timed) for row in timed]
+    timed = [row for row in rows if row.get(OfferedLoad).offered_rate is not None and row.status == "ok"]
+    receivers = [_of(row, row.get(OfferedLoad).offered_rate or 1.0, timed) for row in timed]
     return tuple(wait for wait in receivers if wait.wait >= LEAST_WAIT_NS)
 
 
 def _of(row: Row, rate: float, among: Sequence[Row]) -> Waiting:
-    used = row.get(Used)
+    used = row.get(ResourceUse)
     burnt, switches = (_of_receiver(row, ranks) for ranks in (used.rank_cpu_shares, used.rank_switches))
     return Waiting(
         op=row.op,

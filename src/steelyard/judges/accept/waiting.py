@@ -9,7 +9,7 @@ from steelyard.analyses.waiting.model import QUEUES, Waiting, waitings
 from steelyard.base.units import format_share, format_time
 from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.judges.verdict import CANNOT_TELL
-from steelyard.results.facets import Offered
+from steelyard.results.facets import OfferedLoad
 from steelyard.results.row import Row
 
 # How late a rank may learn of a message: one that sleeps in the kernel is woken after 5 to 100 us, and after
@@ -54,7 +54,7 @@ def _of_mpis(rows: Sequence[Row]) -> list[Waiting]:
 
 
 def _is_offered(row: Row) -> bool:
-    return row.status == "ok" and row.mpi is not None and row.get(Offered).offered_rate is not None
+    return row.status == "ok" and row.mpi is not None and row.get(OfferedLoad).offered_rate is not None
 
 
 def _least_late(wait: Waiting) -> bool:

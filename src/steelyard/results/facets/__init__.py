@@ -12,17 +12,17 @@ from steelyard.results.facets.footprint import Footprint
 from steelyard.results.facets.inside import Answered, Cores, Inside, LibraryHints
 from steelyard.results.facets.interfaces import Interfaces, RowInterface, RowPorts
 from steelyard.results.facets.job_start import JobStart
-from steelyard.results.facets.launch_grouping import Together
+from steelyard.results.facets.launch_grouping import LaunchGrouping
 from steelyard.results.facets.limits import Limits
 from steelyard.results.facets.memory import Memory
 from steelyard.results.facets.messages import Messages, Progress
 from steelyard.results.facets.modes import Modes, RowMode
-from steelyard.results.facets.offered_load import Offered
-from steelyard.results.facets.overhead import Beyond
-from steelyard.results.facets.precision import Precise
+from steelyard.results.facets.offered_load import OfferedLoad
+from steelyard.results.facets.overhead import ReferenceOverhead
+from steelyard.results.facets.precision import PrecisionGoal
 from steelyard.results.facets.ranks import Ranks
 from steelyard.results.facets.rate import Rate
-from steelyard.results.facets.resource_use import Used
+from steelyard.results.facets.resource_use import ResourceUse
 from steelyard.results.facets.roof import Roof
 from steelyard.results.facets.samples import RuleQuantile, Samples
 from steelyard.results.facets.setup import Setup
@@ -33,7 +33,6 @@ from steelyard.results.facets.windows import RowSpun, Windows
 __all__ = [
     "FACETS",
     "Answered",
-    "Beyond",
     "ClockError",
     "Cores",
     "Fairness",
@@ -42,16 +41,19 @@ __all__ = [
     "Inside",
     "Interfaces",
     "JobStart",
+    "LaunchGrouping",
     "LibraryHints",
     "Limits",
     "Memory",
     "Messages",
     "Modes",
-    "Offered",
-    "Precise",
+    "OfferedLoad",
+    "PrecisionGoal",
     "Progress",
     "Ranks",
     "Rate",
+    "ReferenceOverhead",
+    "ResourceUse",
     "Roof",
     "RowInterface",
     "RowMode",
@@ -64,8 +66,6 @@ __all__ = [
     "Tails",
     "ThreadTimes",
     "Timer",
-    "Together",
-    "Used",
     "Watched",
     "Windows",
 ]
@@ -86,21 +86,21 @@ FACETS = (
     Footprint,
     JobStart,
     Setup,
-    Together,
+    LaunchGrouping,
     Timer,
     ClockError,
     Windows,
     Watched,
     Messages,
-    Offered,
+    OfferedLoad,
     Tails,
     Progress,
     Limits,
     Ranks,
-    Used,
+    ResourceUse,
     Interfaces,
-    Beyond,
-    Precise,
+    ReferenceOverhead,
+    PrecisionGoal,
     Modes,
     Cores,
 )

@@ -6,7 +6,7 @@ from steelyard.results.combined import Combined
 from steelyard.results.row import Facet
 
 
-class Together(Facet, frozen=True, kw_only=True):
+class LaunchGrouping(Facet, frozen=True, kw_only=True):
     """`sittings` counts the times at which launches were made, with a long gap between them, `host_sets` the
     hosts, or sets of hosts, that took turns; None if there is one, or as many as launches.
 
@@ -17,7 +17,7 @@ class Together(Facet, frozen=True, kw_only=True):
     host_sets: int | None = None
 
     @classmethod
-    def of(cls, combined: Combined) -> Together | None:
+    def of(cls, combined: Combined) -> LaunchGrouping | None:
         """None if all launches belong together alike."""
         counts = {name: len(set(labels)) for name, labels in combined.groups.items()}
         return cls(**counts) if counts else None

@@ -11,7 +11,7 @@ from steelyard.stats.fast_stats import middle as median
 _FAR = 0.999
 
 
-class Offered(Facet, frozen=True, kw_only=True):
+class OfferedLoad(Facet, frozen=True, kw_only=True):
     """Messages/s that were due at a sender (`offered_rate`; None where a message waits for an answer) and
     that came at its receiver (`came_rate`), the median over blocks and launches, with its interval.
 
@@ -28,7 +28,7 @@ class Offered(Facet, frozen=True, kw_only=True):
     p999_high: float | None = None
 
     @classmethod
-    def of(cls, combined: Combined) -> Offered | None:
+    def of(cls, combined: Combined) -> OfferedLoad | None:
         """None unless messages are timed one by one."""
         point = combined.launches[0].point
         came = [launch.taken.came_rate for launch in combined.launches if launch.taken.came_rate]

@@ -6,7 +6,7 @@ from steelyard.results.combined import Combined
 from steelyard.results.row import Facet
 
 
-class Beyond(Facet, frozen=True, kw_only=True):
+class ReferenceOverhead(Facet, frozen=True, kw_only=True):
     """The time of an op beyond its `reference`, which is the same op without what is measured.
 
     `corrected` is that difference in ns, `corrected_low`..`corrected_high` its interval with probability
@@ -27,6 +27,6 @@ class Beyond(Facet, frozen=True, kw_only=True):
         return None if any(end is not None and end <= 0 for end in ends) else self.corrected
 
     @classmethod
-    def of(cls, combined: Combined) -> Beyond | None:  # noqa: ARG003
+    def of(cls, combined: Combined) -> ReferenceOverhead | None:  # noqa: ARG003
         """None: it needs two rows, see `overhead.with_overheads`."""
         return None

@@ -6,7 +6,7 @@ from steelyard.results.combined import Combined
 from steelyard.results.row import Facet
 
 
-class Precise(Facet, frozen=True, kw_only=True):
+class PrecisionGoal(Facet, frozen=True, kw_only=True):
     """`precision` is the half-width, relative to the time, that the plan asks for; None if it asks for none.
 
     Where it was not `precision_reached`, about `precision_launches` would reach it, None for a very large
@@ -19,6 +19,6 @@ class Precise(Facet, frozen=True, kw_only=True):
     precision_seconds: float | None = None
 
     @classmethod
-    def of(cls, combined: Combined) -> Precise | None:  # noqa: ARG003
+    def of(cls, combined: Combined) -> PrecisionGoal | None:  # noqa: ARG003
         """None: the plan asks for it, see `precision.with_precision`."""
         return None

@@ -14,7 +14,7 @@ _CPU = ("user_ns", "system_ns")
 _LEAST_NS = 20e6  # of samples in a launch: a kernel that counts in ticks says little of less
 
 
-class Used(Facet, frozen=True, kw_only=True):
+class ResourceUse(Facet, frozen=True, kw_only=True):
     """Middles over launches, of the time in which samples were taken, rejected ones too, and between them.
 
     `cpu_share` is the CPU time of a rank over the time that passed, in the mean over ranks, `rank_cpu_shares`
@@ -41,7 +41,7 @@ class Used(Facet, frozen=True, kw_only=True):
     energy_j: float | None = None
 
     @classmethod
-    def of(cls, combined: Combined) -> Used | None:
+    def of(cls, combined: Combined) -> ResourceUse | None:
         """None where records do not have it: where timestamps of ranks are not kept, and in simulation."""
         launches = [launch for launch in combined.launches if launch.taken.used and launch.taken.operations]
         if not launches:

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import scipy.optimize
-import scipy.stats
 
 from commands import Steelyard, steelyard_of
 from make_records import BEGAN_NS, FakePoint, steady, write_folder
@@ -128,7 +126,6 @@ _READS_RESULTS = (
 @pytest.fixture
 def little_memory() -> Iterator[None]:
     """At most `_ROOM` more than this process has with its libraries."""
-    assert {scipy.optimize, scipy.stats}  # which commands load
     (pages, *_) = map(int, Path("/proc/self/statm").read_text().split())
     before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + _ROOM, before[1]))

@@ -101,7 +101,9 @@ def lay(architecture: str, folder: Path) -> None:
     # The libgomp of here may ask for a newer glibc; the one that the engine meets does not. The files of
     # glibc name the folder where they were compiled: that does not belong into an engine.
     link = "-Wl,--allow-shlib-undefined,--strip-debug"
-    place = f'-isystem "{folder}/include" -B "{folder}/lib" -L "{folder}/lib"'
+    # zig's headers know their glibc from the command line: without it they hide what came after 2.0.
+    of_glibc = f"-D__GLIBC_MINOR__={GLIBC.partition('.')[2]} -Werror=implicit-function-declaration"
+    place = f'-isystem "{folder}/include" {of_glibc} -B "{folder}/lib" -L "{folder}/lib"'
     (folder / "gcc").write_text(f'#!/bin/sh\nexec {gcc} {place} {link} "$@"\n')
     (folder / "gcc").chmod(0o755)
     toolchain.write_text(

@@ -69,6 +69,7 @@ test test-all: ready-to-test
 CONSUMERS = build/consumers
 SITE = build/site-tools
 WHEELS = build/wheels
+LMOD = build/lmod
 # A worker for what wants the cores, one for what waits, one for the rest. Each reads all tests: what pytest makes of them
 # is kept, also where Python is told to write no bytecode, or it takes each of them twice as long.
 KEPT = PYTHONDONTWRITEBYTECODE= $(BIN)/pytest
@@ -76,7 +77,7 @@ PYTEST = $(KEPT) -n 3 --dist loadgroup
 pytest:
 	$(PYTEST) -m 'not network and not further'
 
-pytest-all: $(CONSUMERS)/installed $(SITE)/installed $(WHEELS)/made build/release/installed
+pytest-all: $(CONSUMERS)/installed $(SITE)/installed $(WHEELS)/made build/release/installed $(LMOD)/unpacked
 	$(PYTEST)
 
 # Programs that read what is exported or start this one, in an environment of their own: they want other versions.
@@ -93,6 +94,12 @@ $(WHEELS)/made: $(ENGINE) $(shell find src/steelyard -name '*.py')
 	@rm -rf $(WHEELS)
 	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --wheel-dir $(WHEELS) '.[mpi]'
 	@touch $@
+
+# Debian would remove Environment Modules for it: its files, without an installation.
+$(LMOD)/unpacked:
+	@rm -rf $(LMOD) && mkdir -p $(LMOD)
+	-@cd $(LMOD) && apt-get download -qq lmod lua5.3 lua-posix lua-term lua-filesystem 2>/dev/null \
+	    && for package in *.deb; do dpkg -x $$package . || exit 1; done && touch unpacked
 
 # At once what does not wait for each other: one downloads while another compiles.
 AT_ONCE = --no-print-directory --output-sync -j 3

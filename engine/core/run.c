@@ -59,7 +59,8 @@ static int plan_chunk(struct run *r, int64_t *count)
         double look = (double)r->series.next_look - (double)r->series.count;
         most = fmin(look >= 1 && look < most ? look : most, CHUNK_MOST);
         double block = (double)r->point->method->block;
-        block = block * r->obs_ns > BLOCK_NS ? fmax(1, BLOCK_NS / r->obs_ns) : block;
+        const double apart = fmax(r->obs_ns, (double)r->bench.window_ns);
+        block = block * apart > BLOCK_NS ? fmax(1, BLOCK_NS / apart) : block;
         most = block > 0 ? (look >= 1 && look < block ? look : block) : most;
         double left = ceil(AT_THE_LIMIT * (r->series.limit_s - r->series.seconds) * 1e9 / r->obs_ns);
         most = left >= 1 && left < most ? left : most;

@@ -27,8 +27,9 @@ static const struct param params[] = {
 
 enum {
     LEAST_WARM_UP = 20,
-    BLOCK = 64,      /* samples between two synchronisations */
-    GUARD_NS = 2000, /* to leave a call, write its timestamps and be ready for the next */
+    BLOCK = 64,            /* samples between two synchronisations */
+    GUARD_NS = 2000,       /* to leave a call, write its timestamps and be ready for the next */
+    LONGEST_NS = 500000000 /* before a block's first window, and random within one */
 };
 
 /* Limits for a block's samples, and the growth of windows if more are late, or most. A rank that lost its
@@ -78,6 +79,12 @@ static int64_t adapt(struct windows *w, int64_t width_ns, double late_share)
     return width_ns > w->least_ns ? width_ns : w->least_ns;
 }
 
+/* A call that lasts seconds has a block of its own, so its ranks need not wait as long again before it. */
+static int64_t wait_ns(const struct bench *b)
+{
+    return b->window_ns < LONGEST_NS ? b->window_ns : LONGEST_NS;
+}
+
 /* Agree on the first instant: late enough for the last rank that learns it. */
 static int open(struct bench *b)
 {
@@ -88,7 +95,7 @@ static int open(struct bench *b)
         b->window_ns = adapt(w, b->window_ns, (double)late / (double)w->next);
     w->next = w->late = 0;
     ++w->block;
-    return err ? err : method_meet(b, b->window_ns, &w->first_ns);
+    return err ? err : method_meet(b, wait_ns(b), &w->first_ns);
 }
 
 /* Observe a sample that many ns after the block's first instant. */
@@ -105,7 +112,7 @@ static int observe_epoch(struct bench *b, struct observation *o)
 {
     const struct windows *w = b->own;
     uint64_t mixed = hash_mix(b->seed ^ hash_mix((uint64_t)w->block * BLOCK + (uint64_t)w->next));
-    int64_t shift = (int64_t)(hash_unit(mixed) * (double)b->window_ns);
+    int64_t shift = (int64_t)(hash_unit(mixed) * (double)wait_ns(b));
     return observe_at(b, 2 * w->next * b->window_ns + shift, o);
 }
 

@@ -1,5 +1,5 @@
 /* A pwrite that does not do what it says, from its n-th call on: FAULT=drop, shift, tear or quota; or that
- * takes 0.3 s: FAULT=slow. FAULT_AFTER=n. */
+ * takes 0.3 s: FAULT=slow; or never ends: FAULT=hang. FAULT_AFTER=n. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,6 +21,8 @@ ssize_t pwrite(int file, const void *data, size_t bytes, off_t offset)
         usleep(300000);
         return real(file, data, bytes, offset);
     }
+    while (strcmp(fault, "hang") == 0)
+        pause();
     if (strcmp(fault, "drop") == 0)
         return (ssize_t)bytes;
     if (strcmp(fault, "shift") == 0)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 enum { SAMPLES = 100, LEAST_NS = 1000 };
+static const int64_t SECOND_NS = 1000000000;
 
 /* `count` blocks of 100 samples, of which the last `late` start late in each: the width of the windows after
  * them. Before the last of these blocks it is what it was. */
@@ -100,6 +101,39 @@ static void check_width(const struct method *method)
     free(bench.own);
 }
 
+static int run_for_seconds(void *state, int64_t reps)
+{
+    ((struct fake_clock *)state)->now += 20 * SECOND_NS * reps;
+    return 0;
+}
+
+/* Calls of 20 s are a block each, and no rank is idle for more than a second before one. */
+static void check_waits(const struct method *method)
+{
+    const double params[] = {0, CACHE_WARM};
+    const struct op op = {.run = run_for_seconds};
+    struct fake_clock fake = fake_clock(SECOND_NS / 1000, 1);
+    struct team team = {.size = 1};
+    struct sync sync = {0};
+    struct bench bench = {.op = &op,
+                          .state = &fake,
+                          .team = &team,
+                          .clock = &fake.clock,
+                          .sync = &sync,
+                          .params = params,
+                          .brief = true,
+                          .seed = 7,
+                          .own = calloc(1, method->size)};
+    CHECK(method->begin(&bench) == 0 && bench.window_ns > 40 * SECOND_NS);
+    for (int i = 0; i < SAMPLES; ++i) {
+        struct observation o = {0};
+        const int64_t before_ns = fake.now;
+        CHECK(method->open(&bench) == 0 && method->observe(&bench, &o) == 0 && !o.late);
+        CHECK(o.start_ns - before_ns < SECOND_NS + SECOND_NS / 50);
+    }
+    free(bench.own);
+}
+
 int main(void)
 {
     static const struct step cases[][8] = {
@@ -119,5 +153,7 @@ int main(void)
     }
     check_width(&method_epoch);
     check_width(&method_window);
+    check_waits(&method_epoch);
+    check_waits(&method_window);
     return test_result();
 }

@@ -7,6 +7,7 @@ import random
 import signal
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -103,22 +104,42 @@ def test_one_that_stops_to_answer_in_a_launch_is_a_hang(
     assert "did not answer" in reasons[2]
 
 
-@pytest.mark.further
-def test_one_that_is_slow_is_waited_for(
-    tmp_path: Path, compiler: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A repetition is silent for longer than the patience, and moves a piece every 0.3 s."""
-    setup, files = setup_of(), tmp_path / "files"
+def _ended_under(monkeypatch: pytest.MonkeyPatch, path: Path, compiler: str, **more: Any) -> list[Event]:
+    """Two ranks write 24 pieces of 4 KiB in each repetition, below a preloaded fault."""
+    setup, files, library = setup_of(), path / "files", path / "faults.so"
     files.mkdir()
-    source, library = Path(__file__).parents[1] / "data" / "pwrite_faults.c", tmp_path / "faults.so"
+    source = Path(__file__).parents[1] / "data" / "pwrite_faults.c"
     run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], timeout=60)
     monkeypatch.setenv("LD_PRELOAD", str(library))
+    plan = plan_of("file.pwrite", bytes="4Ki", ranks=2, hang_after="6s", **more)
+    measures = tuple(msgspec.structs.replace(one, files=str(files)) for one in plan.measure)
+    return run_plan(path / "out", msgspec.structs.replace(plan, measure=measures), setup)
+
+
+@pytest.mark.further
+@pytest.mark.parametrize("method", ["barrier", "epoch", "window"])
+def test_one_that_is_slow_is_waited_for(
+    tmp_path: Path, compiler: str, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """A repetition is silent for longer than the patience, and moves a piece every 0.3 s."""
     monkeypatch.setenv("FAULT", "slow")
     params = {"calls": 24.0, "count": 1.0}
-    plan = plan_of("file.pwrite", bytes="4Ki", method="barrier", params=params, hang_after="6s")
-    measures = tuple(msgspec.structs.replace(one, files=str(files)) for one in plan.measure)
-    events = run_plan(tmp_path / "out", msgspec.structs.replace(plan, measure=measures), setup)
+    events = _ended_under(monkeypatch, tmp_path, compiler, method=method, params=params)
     assert ended(events) == [("file.pwrite", "ok")], _reasons(events)
+
+
+@pytest.mark.further
+@pytest.mark.parametrize("method", ["barrier", "epoch"])
+def test_one_whose_writes_stop_is_a_hang(
+    tmp_path: Path, compiler: str, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """After a thousand writes of each rank, which is in the samples, no more bytes move."""
+    monkeypatch.setenv("FAULT", "hang")
+    monkeypatch.setenv("FAULT_AFTER", "1000")
+    params = {"calls": 1.0, "count": 100000.0}
+    events = _ended_under(monkeypatch, tmp_path, compiler, method=method, params=params)
+    (why,) = _reasons(events).values()
+    assert why.startswith("hang: no record for 6s")
 
 
 @pytest.mark.further

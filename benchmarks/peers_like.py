@@ -55,7 +55,7 @@ NO_SIZE = 0
 _SAMPLES, _SAMPLES_OF_WINDOWS = 1000, 100
 _WINDOWS = ("*bw*", "*band")
 _WORDS = ("Pass", "passed", "Fail")  # that stand among the numbers: sums of MPI_CHAR fail in the original
-_IN_SYMMETRIC_MEMORY = ("shmem.put", "shmem.get")  # OSU's programs of these ask where
+_IN_SYMMETRIC_MEMORY = ("shmem.put", "shmem.get", "shmem.atomic")  # OSU's programs of these ask where
 _PRINTED = ("IMB-MPI1", "IMB-NBC", "IMB-MPI4")
 _VERSION = re.compile(r"^# (OSU) .* v([\d.]+)|MPI Benchmarks ([\d.]+\d)", re.MULTILINE)
 
@@ -70,6 +70,7 @@ class Peer:
     words: tuple[str, ...]
     to: str
     column: int  # after the size; of a test without sizes, in the line
+    name: str = ""  # with which its line begins, where a program has several
 
     @property
     def samples(self) -> int:
@@ -77,15 +78,22 @@ class Peer:
         is_window = any(fnmatch.fnmatchcase(self.row.name, pattern) for pattern in _WINDOWS)
         return _SAMPLES_OF_WINDOWS if is_window else _SAMPLES
 
+    def read(self, text: str) -> dict[int, float]:
+        """Its numbers in what either side prints."""
+        return table_of(text, self.column, self.row.bytes is not None, self.name)
 
-def table_of(text: str, column: int, sized: bool) -> dict[int, float]:
+
+def table_of(text: str, column: int, sized: bool, name: str = "") -> dict[int, float]:
     """The number of each size in a suite's text; a test without sizes has one, of size 0.
 
-    OSU's atomics have no sizes to choose, and print that of their type all the same.
+    OSU's atomics have no sizes to choose, and print that of their type all the same. Those of OpenSHMEM are
+    one program: their lines begin with a `name`, and the time stands behind the rate.
     """
     found: dict[int, float] = {}
     for line in text.splitlines():
         words = line.split()
+        if name and words and words.pop(0) != name:
+            continue
         try:
             numbers = [float(word) for word in words if word not in _WORDS]
         except ValueError:
@@ -108,9 +116,10 @@ def peers_of(osu: Path | None, imb: Path | None) -> Iterator[Peer]:
     """The rows whose originals are installed."""
     for row in SUITES[OSU]:
         overlaps = row.op.startswith(("mpi.i", "mpi.ineighbor"))  # Pure Comm. is the third column
-        if (program := program_below(osu, row.name)) is not None:
+        if (program := program_below(osu, row.program or row.name)) is not None:
             where = ("heap",) if row.op.startswith(_IN_SYMMETRIC_MEMORY) else ()
-            yield Peer(row, (str(program), *where), "osu-plain", 3 if overlaps else 1)
+            column, name = 3 if overlaps else 1, row.name if row.program else ""
+            yield Peer(row, (str(program), *where), "osu-plain", column, name)
     for row in SUITES[IMB]:
         program = program_below(imb, row.program) if row.program in _PRINTED else None
         if program is not None and (row.program == "IMB-MPI1" or row.name.endswith("_pure")):
@@ -161,7 +170,7 @@ def measure_ours(
         command = [str(scripts_folder() / "steelyard"), *words, *fixed]
         command += ["--to", peer.to, "--out", f"{folder}/out"]
         done = run(command, timeout=SECONDS)
-    return table_of(done.out, peer.column, peer.row.bytes is not None)
+    return peer.read(done.out)
 
 
 def parse_options() -> argparse.Namespace:
@@ -211,7 +220,7 @@ class Bench:
                 ours = measure_ours(peer, self.mpi, self.ranks, self.sizes, shlex.split(self.way.ours))
             else:
                 done = run(command, env=self.environment, timeout=SECONDS)
-        theirs = table_of(done.out, peer.column, peer.row.bytes is not None)
+        theirs = peer.read(done.out)
         today = datetime.datetime.now(datetime.UTC).date().isoformat()
         where = (version_of(done.out), self.mpi, self.ranks, self.cores, today, __version__)
         place = Place(*where, peer.samples)

@@ -50,6 +50,18 @@ def test_one_reader_reads_both(text: str, column: int, sized: bool, expected: di
     assert peers_like.table_of(text, column, sized) == expected
 
 
+def test_a_program_of_several_tests_has_a_line_for_each(tmp_path: Path) -> None:
+    script(tmp_path / "osu_oshm_atomics", "")
+    peers = {peer.row.name: peer for peer in peers_like.peers_of(tmp_path, None)}
+    assert len(peers) == 16
+    head = "# Operation       Million ops/s  Latency (us)\n"
+    text = f"{head}shmem_int_fadd  66.30  0.02\nshmem_int_add  90.0  0.01\n"
+    assert peers["shmem_int_fadd"].read(text) == {0: 0.02}
+    assert peers["shmem_int_add"].read(text) == {0: 0.01}
+    assert peers["shmem_int_set"].read(text) == {}
+    assert peers["shmem_int_set"].words[1:] == ("heap",)
+
+
 def test_installed_programs_are_found_by_their_names_and_compared(tmp_path: Path) -> None:
     script(tmp_path / "osu/c/mpi/pt2pt/osu_latency", "")
     script(tmp_path / "osu/osu_iallreduce", "")

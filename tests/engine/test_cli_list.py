@@ -89,6 +89,14 @@ def test_the_tests_of_other_suites_are_listed(steelyard: Steelyard) -> None:
     assert "PingPong" not in said.out
 
 
+@pytest.mark.parametrize("program", ["IMB-MPI1", "imb-mpi1"])
+def test_a_program_of_another_suite_lists_its_tests(steelyard: Steelyard, program: str) -> None:
+    said = steelyard("list", program)
+    lines = dict(re.findall(r"^  (\S+) +(\S+)", said.out, re.MULTILINE))
+    assert (said.code, lines["PingPong"], lines["Allreduce"]) == (0, "mpi.pingpong", "mpi.allreduce")
+    assert "osu_latency" not in lines
+
+
 def test_a_plan_says_what_it_measures_and_where_its_file_is(steelyard: Steelyard) -> None:
     said = steelyard("list", "quick")
     rows = {line.split()[0]: line.split()[1:] for line in said.out.splitlines()[1:]}

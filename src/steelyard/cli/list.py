@@ -27,7 +27,7 @@ from steelyard.plan.own_ops import select_own
 from steelyard.plan.own_words import libraries_in, own_words
 from steelyard.plan.plan import nearest, read_plan
 from steelyard.plan.shipped import shipped_plans
-from steelyard.plan.suites import SUITES, Like
+from steelyard.plan.suites import SUITES, Like, groups
 from steelyard.records.command_line import command
 from steelyard.render.terminal import GLUE, with_whole_commands
 
@@ -210,10 +210,13 @@ def _chosen(
 
 
 def _theirs(patterns: Sequence[str]) -> list[Like]:
-    """Find the tests of other suites that patterns such as `osu_*` match; a plain name means one of ours."""
+    """Find the tests of other suites that patterns such as `osu_*` match, and those of a suite or program of
+    it, such as IMB-MPI1; another plain name means one of ours.
+    """
     rows = [row for suite in SUITES.values() for row in suite]
     wild = [pattern for pattern in patterns if any(letter in pattern for letter in "*?[")]
-    return [row for row in rows if any(fnmatchcase(row.name, pattern) for pattern in wild)]
+    whole = [row for pattern in patterns for row in groups().get(pattern.lower(), ())]
+    return [row for row in rows if row in whole or any(fnmatchcase(row.name, pattern) for pattern in wild)]
 
 
 def _index(ops: Sequence[Op]) -> Iterator[str]:

@@ -70,6 +70,47 @@ static void check_reps(void)
     CHECK(w.reps == 3000 + k.warm_up_reps && k.warm_up_reps > 1000000 / REP_NS);
 }
 
+/* batch: as many repetitions as are asked for or as the clock needs. One before them brings ranks into step,
+ * unless a sample lasts a millisecond, is cold, or the op leaves no gaps; some ops ask for more. */
+static void check_batch(void)
+{
+    static const struct {
+        int64_t rep_ns;
+        double asked, least_ns;
+        bool is_gapless, is_cold;
+        int own, reps, lead_in;
+    } rows[] = {
+        {.rep_ns = 100, .reps = 300, .lead_in = 1},
+        {.rep_ns = 100, .least_ns = 1e5, .reps = 1000, .lead_in = 1},
+        {.rep_ns = 100, .asked = 1, .reps = 1, .lead_in = 1},
+        {.rep_ns = 100, .asked = 7, .is_gapless = true, .reps = 7},
+        {.rep_ns = 100, .asked = 7, .is_gapless = true, .own = 5, .reps = 7, .lead_in = 5},
+        {.rep_ns = 40000, .reps = 1, .lead_in = 1},
+        {.rep_ns = 100000, .asked = 9, .reps = 9, .lead_in = 1},
+        {.rep_ns = 100000, .asked = 10, .reps = 10},
+        {.rep_ns = 100, .asked = 7, .is_cold = true, .own = 5, .reps = 1},
+    };
+    struct cold_cache empty = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        struct world w = {.fake = fake_clock(20, 10), .rep_ns = rows[i].rep_ns};
+        const struct op op = {
+            .run = run, .least_ns = rows[i].least_ns, .gapless = rows[i].is_gapless, .lead_in = rows[i].own};
+        const double params[] = {rows[i].asked, 0};
+        struct team team = {.size = 1};
+        struct bench bench = {.op = &op,
+                              .state = &w,
+                              .team = &team,
+                              .clock = &w.fake.clock,
+                              .params = params,
+                              .evict = rows[i].is_cold ? &empty : NULL};
+        struct observation o = {0};
+        CHECK(method_batch.begin(&bench) == 0);
+        CHECK(bench.reps == rows[i].reps && bench.lead_in == rows[i].lead_in);
+        w.reps = 0;
+        CHECK(method_batch.observe(&bench, &o) == 0 && w.reps == rows[i].reps + rows[i].lead_in);
+    }
+}
+
 static void check_warm_up(void)
 {
     struct world w;
@@ -248,6 +289,7 @@ static void check_last_words(void)
 int main(void)
 {
     check_reps();
+    check_batch();
     check_warm_up();
     check_methods();
     check_failures();

@@ -162,6 +162,11 @@ def test_weighted_quantiles_undo_the_rounding_too() -> None:
     assert pooled_quantile(series, (0.5,), 1.0)[0] == pytest.approx(quantile(series[0], (0.5,), 1.0)[0])
 
 
+def test_a_weighted_quantile_lies_inside_its_tick_by_hand() -> None:
+    """Half of the weight reads 10, half 20: five eighths are a quarter into the tick from 15 to 25."""
+    assert pooled_quantile([[10, 10, 20, 20], [10, 20]], (0.625,), 10.0)[0] == pytest.approx(17.5)
+
+
 def test_pooled_quantiles_of_nothing() -> None:
     with pytest.raises(ValueError, match="at least one value"):
         pooled_quantile([[], []], (0.5,))

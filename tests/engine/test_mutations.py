@@ -20,6 +20,7 @@ from mutations import ROOT, Mutant, is_noticed, mutants, mutants_of, unchanged
 _PARTS = {
     "engine/core/stop.c": ("test_stop", "test_run"),
     "engine/core/warm_up.c": ("test_warm_up",),
+    "engine/methods/batch.c": ("test_run", "test_run_ranks"),
     "engine/methods/epoch.c": ("test_epoch", "test_run"),
     "src/steelyard/diagnostics/results/clocks.py": (
         "tests/unit/test_diagnostics_clocks.py",

@@ -82,6 +82,7 @@ static void check_batch(void)
     } rows[] = {
         {.rep_ns = 100, .reps = 300, .lead_in = 1},
         {.rep_ns = 100, .least_ns = 1e5, .reps = 1000, .lead_in = 1},
+        {.rep_ns = 100, .asked = 0.5, .reps = 1, .lead_in = 1},
         {.rep_ns = 100, .asked = 1, .reps = 1, .lead_in = 1},
         {.rep_ns = 100, .asked = 7, .is_gapless = true, .reps = 7},
         {.rep_ns = 100, .asked = 7, .is_gapless = true, .own = 5, .reps = 7, .lead_in = 5},

@@ -172,11 +172,26 @@ static int cases(struct team *team)
     return test_failures;
 }
 
+/* A rank whose clock costs ten times as much makes as many repetitions as rank 0 decides. */
+static int batch_agrees(struct team *team)
+{
+    struct world w = {.own = {.clock = {.name = "own", .read = read_own, .tick_ns = 1}}};
+    w.own.clock.cost_ns = team->rank ? 10 * COST : COST;
+    const struct op op = {.run = run};
+    const double params[2] = {0};
+    struct bench bench = {.op = &op, .state = &w, .team = team, .clock = &w.own.clock, .params = params};
+    CHECK(method_batch.begin(&bench) == 0);
+    int64_t decided = bench.reps;
+    CHECK(team_bcast(team, &decided, sizeof decided) == 0 && bench.reps == decided && decided > 1);
+    return test_failures;
+}
+
 int main(void)
 {
     shared_now = mmap(NULL, sizeof *shared_now, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared_now == MAP_FAILED)
         return 1;
     CHECK(ranks_run(cases, 2) == 0);
+    CHECK(ranks_run(batch_agrees, 2) == 0);
     return test_result();
 }

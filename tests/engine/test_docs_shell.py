@@ -40,7 +40,7 @@ _UNTRIED: Mapping[str, str] = {
     r"apt install ": "changes the system",
     r"spack repo add |cd dist && spack install": "Spack is on no index of Python or Debian",
     r"eb --sourcepath=": "compiles a toolchain for hours",
-    r"docker build |apptainer build ": "fetches an image from a registry",
+    r"docker build |(unshare .* )?apptainer build ": "fetches an image from a registry",
 }
 _BY_HAND = r"steelyard-(solo|mpi) |mpiexec -n 2 steelyard-mpi "
 _INSTALLS = r"cmake (-S|--build build/engines)|sed 's\|@PREFIX@"

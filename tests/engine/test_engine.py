@@ -286,6 +286,10 @@ def test_no_compiler(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             "echo 'e: error while loading shared libraries: libgomp.so.1: cannot open it' >&2; exit 127",
             "needs libgomp.so.1, which is not on this system; install it .*libgomp1",
         ),
+        (
+            'echo "e: /lib/libgomp.so.1: version \\`GOMP_5.0\' not found (required by e)" >&2; exit 1',
+            "needs GOMP_5.0, and /lib/libgomp.so.1 is too old to have it; put a newer one",
+        ),
         ("exit 9", "failed with code 9: it said nothing"),
         ("echo no json", "is no description of an engine: JSON"),
         ("echo {}", "missing required field `engine`"),

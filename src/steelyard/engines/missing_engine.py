@@ -11,6 +11,7 @@ from steelyard.engines.mpi import Mpi
 _WRAPPERS_READ = ("OMPI_CC", "MPICH_CC", "I_MPI_CC")  # variables with the compiler of an MPI's wrapper
 
 _NO_LIBRARY = re.compile(r"error while loading shared libraries: ([^\s:]+): cannot open")  # glibc's words
+_OLD_LIBRARY = re.compile(r"(\S+): version `(\S+)' not found \(required by")  # likewise
 _LIBGOMP = " (libgomp.so.1 is in the package libgomp1 of Debian and Ubuntu, libgomp of others)"
 
 
@@ -19,6 +20,11 @@ def not_described(path: str, code: int, said: str) -> str:
     if (lacks := _NO_LIBRARY.search(said)) is not None:
         where = _LIBGOMP if lacks[1] == "libgomp.so.1" else ""
         return f"'{path}' needs {lacks[1]}, which is not on this system; install it{where}"
+    if (older := _OLD_LIBRARY.search(said)) is not None:
+        return (
+            f"'{path}' needs {older[2]}, and {older[1]} is too old to have it; put a newer one on "
+            "LD_LIBRARY_PATH, or install Steelyard from its source on this system"
+        )
     lines = said.strip().splitlines()
     return f"'{path} describe' failed with code {code}: {lines[-1] if lines else 'it said nothing'}"
 

@@ -148,7 +148,7 @@ def stopped_together(folder: Floats, asked: float) -> list[tuple[Estimate, int]]
     for count in looks_until(folder.shape[1]):
         alike_by = common_likeness(
             own[: found[k][1] if k in found else count] for k, own in enumerate(folder)
-        ).rho
+        )
         for k in set(range(len(folder))) - set(found):
             said = launch_interval(folder[k, :count].tolist(), alike=alike_by)
             wide = max(said.high - said.value, said.value - said.low) > asked * said.value

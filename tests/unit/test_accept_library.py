@@ -151,6 +151,9 @@ def _kept(held: float, left: float, name: str = "new", launches: int = 5) -> Wei
         held_bytes=held,
         held_low=held * 0.99,
         held_high=held * 1.01,
+        held_in_launches=tuple(
+            held * (0.99, 0.995, 1.0, 1.005, 1.01)[number % 5] for number in range(launches)
+        ),
         left_bytes=left,
         left_low=left - 5,
         left_high=left + 5,
@@ -209,7 +212,7 @@ def test_what_is_left_open_is_measured_again_as_it_was() -> None:
     ("below", "verdict", "said"),
     [
         ("10KiB", "well", "met: 7.812 KiB"),
-        ("7KiB", "not well", "missed: 7.812 KiB (7.734 KiB to 7.891 KiB)"),
+        ("7KiB", "not well", "missed: 7.812 KiB (7.637 KiB to 7.988 KiB)"),
         ("8000B", "cannot tell", "neither met nor missed: 7.812 KiB"),
     ],
 )
@@ -222,3 +225,12 @@ def test_a_sites_limit_of_memory(below: str, verdict: str, said: str, tmp_path: 
     assert found.evidence.endswith(
         f"in mpi.memory.comm_dup on 2 ranks of openmpi-4.1.4; below {below} is asked for."
     )
+
+
+@pytest.mark.parametrize(("limits", "verdict"), [(1, "not well"), (200, "cannot tell")])
+def test_limits_of_memory_share_their_level(limits: int, verdict: str, tmp_path: Path) -> None:
+    """Of five launches of 8000 B, an interval of 98 % begins above 7800 B, and one of 99.99 % below."""
+    path, asked = tmp_path / "site.toml", 'op = "mpi.memory.comm_dup"\nbelow = "7800B"'
+    path.write_text("".join(f'[[limit]]\nwhat = "limit {k}"\n{asked}\n' for k in range(limits)))
+    found = judge(limit_criteria(read_limits(path)), Candidate(_kept(8000.0, 0.0)))
+    assert {topic.verdict for topic in found} == {verdict}

@@ -17,7 +17,7 @@ from steelyard.analyses.overview import header_lines
 from steelyard.judges.compare.scale import FASTER, SLOWER
 from steelyard.results.combined import combine
 from steelyard.results.facets import LaunchGrouping, Samples
-from steelyard.results.row import INDEPENDENT, STAY, Row
+from steelyard.results.row import INDEPENDENT, Row
 from steelyard.results.rows import rows_of
 from steelyard.results.sittings import sittings_of
 from steelyard.rows.figure_groups import Shown
@@ -156,7 +156,7 @@ def test_an_interval_says_what_it_assumes_of_few_launches(
     assert ("(± if they are independent)" in line) == (assumed is not None)
 
 
-def test_launches_that_stay_in_modes_have_no_interval_and_say_why() -> None:
+def test_intervals_of_launches_that_stay_in_modes_reach_to_the_other_and_say_so() -> None:
     """Forty test cases of six launches; a third become slow at some launch, a third fast, a third stay."""
     rng = np.random.default_rng(6)
     order, begins, way = np.arange(6), rng.integers(1, 6, 40)[:, None], np.arange(40)[:, None] % 3
@@ -164,16 +164,25 @@ def test_launches_that_stay_in_modes_have_no_interval_and_say_why() -> None:
     medians = 1000.0 * np.exp(0.01 * rng.standard_normal((40, 6))) * (1 + is_slow)
     samples = [[one * np.array([0.99, 1.0, 1.01]) for one in own] for own in medians]
     rows = rows_of(measured([planted(one, point=k, size=8 << k) for k, one in enumerate(samples)]))
-    assert {(row.time_low, row.time_high, row.ci_none) for row in rows} == {(None, None, STAY)}
-    assert all(f"no ±: {STAY}" in [one.text for one in remarks(row)] for row in rows)
+    near = [max(own) / min(own) < 1.3 for own in medians]
+    assert {row.apart is not None for row, is_near in zip(rows, near, strict=True) if is_near} == {True}
+    assert {row.apart for row, is_near in zip(rows, near, strict=True) if not is_near} == {None}
+    for row in rows:
+        said = "± reaches to a mode 2" in " ".join(one.text for one in remarks(row))
+        assert said == (row.apart is not None)
+        assert (row.time_low or 0.0) <= 1000.0 * 1.03
+        assert (row.time_high or 0.0) >= 2000.0 / 1.03
 
 
-def test_bounds_make_no_interval_of_launches_that_stay_in_modes() -> None:
+def test_bounds_make_no_interval_of_shares_where_launches_stay_in_modes() -> None:
     cells = planted([[1000.0, 1001.0, 1002.0]] * 6).cells
-    alike = Likeness(rho=0.8, series=40.0, stays=True)
-    shares = [0.2, 0.3, 0.5, 0.5, 0.7, 0.8]
-    assert combine(cells, 0.95, alike=alike).span(shares, least=0.0, most=1.0) == Interval(0.5)
+    alike = Likeness(rho=0.8, series=40.0, apart=0.7)
+    shares, combined = [0.2, 0.3, 0.5, 0.5, 0.7, 0.8], combine(cells, 0.95, alike=alike)
+    assert combined.span(shares, logs=False, least=0.0, most=1.0) == Interval(0.5)
     assert combine(cells, 0.95).span(shares, least=0.1, most=1.0) == Interval(0.5, 0.1, 1.0)
+    near = combined.span([0.50, 0.51, 0.49, 0.50, 0.505, 0.495], least=0.0, most=0.9)
+    assert near.low == pytest.approx(0.5 / math.exp(0.7))
+    assert near.high == 0.9
 
 
 def test_launches_of_a_folder_are_alike_if_its_test_cases_together_show_it() -> None:

@@ -26,6 +26,7 @@ from steelyard.stats.arrays import FloatArray
 from steelyard.stats.autocorrelation import (
     FEW_RHO,
     MOST_RHO,
+    NOT_ALIKE,
     Likeness,
     alike_p,
     common_likeness,
@@ -250,7 +251,7 @@ def test_launches_that_stay_alike_hold_by_what_all_test_cases_show(
                 one.low <= 1 <= one.high
                 for folder in draws
                 for one in (
-                    launch_interval(row, alike=common_likeness(folder).rho if pooled else 0.0)
+                    launch_interval(row, alike=common_likeness(folder) if pooled else NOT_ALIKE)
                     for row in folder
                 )
             ]
@@ -266,7 +267,7 @@ def test_an_interval_is_widened_to_both_sides_of_its_value() -> None:
         launch_interval([1 + one for one in order]) for order in (range(10), far_from_neighbours(10))
     )
     assert (up.value, up.level, mixed.widened) == (mixed.value, mixed.level, 1)
-    known = launch_interval([1 + one for one in far_from_neighbours(10)], alike=0.6)
+    known = launch_interval([1 + one for one in far_from_neighbours(10)], alike=Likeness(0.6))
     assert known.widened == pytest.approx(2 * t_quantile(0.95, 3) / t_quantile(0.95, 9))  # worth four
     assert up.widened == pytest.approx(3 * t_quantile(0.95, 3) / t_quantile(0.95, 9))  # rho of 0.8 at most
     assert math.log(up.high / up.value) == pytest.approx(up.widened * math.log(mixed.high / mixed.value))

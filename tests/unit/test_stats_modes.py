@@ -11,6 +11,7 @@ from further import further
 from samples import generator
 from steelyard.stats import block_interval, drift_of, find_modes, mode_interval, share_interval, typical_mode
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.autocorrelation import Likeness
 
 
 def regimes(count: int, levels: tuple[float, ...], dwell: int, seed: int = 29) -> FloatArray:
@@ -110,7 +111,7 @@ def test_share_of_launches_is_as_clopper_and_pearson_say() -> None:
 
 def test_the_value_of_a_mode_allows_for_launches_that_are_alike() -> None:
     modes = find_modes([[one] for one in (100.0, 101.0, 102.0, 103.0, 150.0, 151.0, 152.0, 153.0)])
-    alone, beside = (mode_interval(modes[0], alike=alike) for alike in (0.0, 0.7))
+    alone, beside = (mode_interval(modes[0], alike=Likeness(rho)) for rho in (0.0, 0.7))
     assert beside.low < alone.low < alone.value == beside.value < alone.high < beside.high
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
 from steelyard.results.load import PointLaunch, PointLaunches
 from steelyard.results.sittings import groups_of
@@ -74,7 +73,7 @@ class Combined(Struct, frozen=True):
         if len(values) == 1:
             return Interval(float(values[0]))
         groups = self.groups.values() if len(values) == len(self.launches) else ()
-        over = _seen(values, self.level, groups, self.alike, logs=logs)
+        over = launch_interval(values, self.level, logs=logs, groups=groups, alike=self.alike)
         if over.kind == "none":
             return Interval(over.value)
         return Interval(over.value, finite(max(over.low, least)), finite(min(over.high, most)))
@@ -83,7 +82,7 @@ class Combined(Struct, frozen=True):
         """Compute the centre of a difference of each launch with its interval; one has none."""
         if len(values) == 1:
             return Interval(float(values[0]))
-        over = difference_interval(values, self.level, alike=self.alike.rho)
+        over = difference_interval(values, self.level, alike=self.alike.of_means)
         return Interval(over.value, over.low, over.high)
 
 
@@ -122,7 +121,7 @@ def combine(
         tick=tick,
         blocks=blocks,
         modes=modes,
-        values=tuple(mode_interval(mode, level, groups.values(), alike.rho) for mode in modes)
+        values=tuple(mode_interval(mode, level, groups.values(), alike) for mode in modes)
         if len(modes) > 1
         else (estimate,),
         typical=typical_mode(modes, level),
@@ -140,20 +139,7 @@ def over_launches(
     """Estimate over launches from each launch's own estimate; a single launch keeps its own."""
     if len(inner) == 1:
         return inner[0]
-    return _seen([one.value for one in inner], level, groups, alike)
-
-
-def _seen(
-    values: Sequence[float],
-    level: float,
-    groups: Iterable[Sequence[int]],
-    alike: Likeness,
-    *,
-    logs: bool = True,
-) -> Estimate:
-    """Compute the interval over launches, infinite where they may all be in one of several modes."""
-    over = launch_interval(values, level, logs=logs, groups=groups, alike=alike.rho)
-    return replace(over, low=-math.inf, high=math.inf, kind="none") if alike.hides(len(values)) else over
+    return launch_interval([one.value for one in inner], level, groups=groups, alike=alike)
 
 
 def launches_alike(points: Iterable[PointLaunches]) -> Likeness:

@@ -22,10 +22,11 @@ from steelyard.results.combined import finite
 from steelyard.results.facets import ReferenceOverhead
 from steelyard.results.row import Row, RowLaunch
 from steelyard.stats import launch_interval
+from steelyard.stats.autocorrelation import NOT_ALIKE, Likeness
 from steelyard.stats.interval import Estimate
 
 
-def with_overheads(rows: Sequence[Row], level: float = 0.95, alike: float = 0.0) -> tuple[Row, ...]:
+def with_overheads(rows: Sequence[Row], level: float = 0.95, alike: Likeness = NOT_ALIKE) -> tuple[Row, ...]:
     """Add the overhead to rows that have a reference; `alike` is how alike launches of the folder are."""
     by_point: dict[int | None, Row] = {row.point: row for row in rows}
     return tuple(
@@ -36,7 +37,7 @@ def with_overheads(rows: Sequence[Row], level: float = 0.95, alike: float = 0.0)
     )
 
 
-def _with_overhead(row: Row, reference: Row, level: float, alike: float) -> Row:
+def _with_overhead(row: Row, reference: Row, level: float, alike: Likeness) -> Row:
     found = overhead(row, reference, level, alike)
     if found is None:
         beyond = ReferenceOverhead(reference=reference.op)
@@ -52,7 +53,7 @@ def _with_overhead(row: Row, reference: Row, level: float, alike: float) -> Row:
     return replace(row, facets=(*row.facets, beyond))
 
 
-def overhead(row: Row, reference: Row, level: float = 0.95, alike: float = 0.0) -> Estimate | None:
+def overhead(row: Row, reference: Row, level: float = 0.95, alike: Likeness = NOT_ALIKE) -> Estimate | None:
     """Compute the overhead of a row beyond its reference, in ns; None if no launch measured both."""
     pairs = _pairs(row, reference)
     if not pairs:

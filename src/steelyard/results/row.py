@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from msgspec import Struct
@@ -12,9 +13,9 @@ from steelyard.records.campaign_file import Placement
 from steelyard.records.fields import Params
 from steelyard.records.kinds import BLOCKING, CALL
 from steelyard.records.parts import StuckRank
+from steelyard.stats.autocorrelation import Likeness
 
 NOT_YET = "not measured yet"  # why a row has the status skipped
-STAY = "launches stay in modes"  # why so few of them have no interval
 INDEPENDENT = "independent"  # what an interval of few launches assumes them to be
 
 
@@ -92,7 +93,8 @@ class Row(Struct, frozen=True, kw_only=True):
     hypothesis that launches are in random order, against similar neighbours; `widened` is the factor by which
     the interval is wider because of it. `alike` is how alike neighbours are at least, by all test cases of
     the folder; `ci_if` is `independent` where the interval assumes that launches are hardly alike, because
-    they are too few to show it. `ci_none` says why several launches have none. `thread_level` is the level
+    they are too few to show it. `apart`: launches of the folder stay in modes, these may all be in one, and
+    the interval reaches to another one that is so many times as slow, or as fast. `thread_level` is the level
     that the plan asks of MPI. `flags` holds all that apply, `flag` the gravest. `method_params` and
     `rule_params` are those that the plan sets; `asked` names those of `params` that it sets, and `method` and
     `rule` if it does. `headline` is the subject of a table: `time`, `bandwidth`, `operations`, `messages` or
@@ -156,8 +158,8 @@ class Row(Struct, frozen=True, kw_only=True):
     widened: float | None = None
     alike_p: float | None = None
     alike: float = 0.0
+    apart: float | None = None
     ci_if: str | None = None
-    ci_none: str | None = None
     flag: str | None = None
     flags: tuple[str, ...] = ()
     verified: bool | None = None
@@ -178,6 +180,11 @@ class Row(Struct, frozen=True, kw_only=True):
         """The placement that was asked for; None for the default."""
         return self.placed.text if self.placed else None
 
+    @property
+    def likeness(self) -> Likeness:
+        """How alike launches are, for intervals of what is made of their values."""
+        return Likeness(self.alike, apart=math.log(self.apart) if self.apart else 0.0)
+
     def get(self, kind: type[F]) -> F:
         """Get the facet of that kind; one of defaults if the row has none."""
         for facet in self.facets:
@@ -193,6 +200,17 @@ def launch_medians(row: Row) -> dict[int, float]:
         for launch in row.launches
         if launch.status == "ok" and has_time(launch)
     }
+
+
+def likeness_of(rows: Iterable[Row]) -> Likeness:
+    """How alike launches are, for intervals of what is made of several rows."""
+    found = [row.likeness for row in rows]
+    return Likeness(max(one.rho for one in found), apart=max(one.apart for one in found))
+
+
+def modes_of(*rows: Row) -> Likeness:
+    """The same for ratios of values of one launch, in which what is alike cancels, but not modes of each."""
+    return Likeness(apart=likeness_of(rows).apart)
 
 
 def any_row(test: Mapping[str, Row]) -> Row:

@@ -25,12 +25,12 @@ from steelyard.results.overhead import with_overheads
 from steelyard.results.phases import communication_share
 from steelyard.results.precision import with_precision
 from steelyard.results.roofs import with_roofs
-from steelyard.results.row import INDEPENDENT, NOT_YET, STAY, Row, RowLaunch
+from steelyard.results.row import INDEPENDENT, NOT_YET, Row, RowLaunch
 from steelyard.results.states import Interference, interference_in, is_disturbed
 from steelyard.results.transport import transport_of
 from steelyard.stats import drift_of
 from steelyard.stats.autocorrelation import Likeness, alike_p
-from steelyard.stats.interval import Blocks
+from steelyard.stats.interval import MODES, Blocks
 
 # The role of an op -> the subject of its table, if that is not its time: the first that is counted.
 HEADLINES = {
@@ -72,7 +72,7 @@ def rows_of(measured: Measured, level: float = 0.95, mapped: Mapper = serially) 
     points = with_same_answers(measured.points)
     alike = launches_alike(points)
     rows = mapped(make, points, _CELL_SECONDS * sum(len(point.cells) for point in points))
-    return with_precision(with_roofs(with_overheads(tuple(rows), level, alike.rho)), measured)
+    return with_precision(with_roofs(with_overheads(tuple(rows), level, alike)), measured)
 
 
 def _named(measured: Measured) -> frozenset[str]:
@@ -165,19 +165,14 @@ def _numbers(combined: Combined, drift: list[float]) -> dict[str, Any]:
         "alike_p": alike_p([blocks.estimate.value for blocks in combined.blocks])
         if len(combined.launches) > 1
         else None,
-        "alike": combined.alike.rho,
+        "alike": combined.alike.of_means,
+        "apart": math.exp(combined.alike.apart) if combined.estimate.kind.endswith(MODES) else None,
         "ci_if": INDEPENDENT if combined.alike.assumes(len(combined.launches)) else None,
-        "ci_none": _hidden(len(combined.launches), combined.alike),
         "ci_of": "blocks" if len(combined.launches) == 1 else "launches",
         "flag": flags[0],
         "flags": flags,
         "facets": facets,
     }
-
-
-def _hidden(launches: int, alike: Likeness) -> str | None:
-    """Say why several launches have no interval."""
-    return STAY if alike.hides(launches) else None
 
 
 def _launches(

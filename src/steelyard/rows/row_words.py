@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from steelyard.base.units import format_count_rate, format_mops, format_rate, format_time
+from steelyard.base.units import format_count_rate, format_factor, format_mops, format_rate, format_time
 from steelyard.records.kinds import FILE, MPI
 from steelyard.render.table import NOTHING
 from steelyard.results.facets import (
@@ -108,8 +108,8 @@ def _remarks(row: Row, launches: int) -> Iterator[Remark]:
     yield from _mode_words(row)
     if row.alike_p is not None and row.alike_p <= ALIKE:
         yield Remark("alike", "neighbouring launches alike")
-    if row.ci_none:
-        yield Remark("none", f"no ±: {row.ci_none}")
+    if row.apart:
+        yield Remark("modes unseen", f"± reaches to a mode {format_factor(row.apart)}x apart")
     yield from _group_words(row)
     if "DRIFT" in row.flags:
         yield Remark("drift", "drifts")

@@ -162,11 +162,12 @@ def _reached(rows: Sequence[Row], where: str) -> str:
     return f"± is {percent_words(rows[0].get(PrecisionGoal).precision or 0)} or less, as asked, in {where}"
 
 
-def _stay(rows: Sequence[Row], where: str) -> str:
+def _unseen(rows: Sequence[Row], where: str) -> str:
     counts = _span([row.launch_count for row in rows], str)
+    factors = _span([row.apart or 1.0 for row in rows], format_factor)
     return (
-        f"no ± in {where}: launches stay in modes, and {counts} may all be in one; more of them show the "
-        "others, best at other hours (--spread 2h)"
+        f"± reaches to a mode {factors}x apart in {where}: launches stay in modes, as other test cases show, "
+        f"and {counts} may all be in one; more of them show it, best at other hours (--spread 2h)"
     )
 
 
@@ -201,7 +202,7 @@ _SHARED: dict[str, Callable[[Sequence[Row], str], str]] = {
     "slow": _slow,
     "fewer": _fewer,
     "few": _few,
-    "none": _stay,
+    "modes unseen": _unseen,
     "differ": _differ,
     "ending": _unclosed,
     "sittings": _sittings,

@@ -26,11 +26,15 @@ MOST_RHO = 0.8  # of launches: at that likeness they count for a ninth, and no n
 _MOST_TOGETHER = 0.9  # ... where many test cases show it, which seldom see it too great
 _LEAST_TOGETHER = 3  # launches, of which several test cases show something; two have no order
 ENOUGH_SERIES = 12  # independent test cases, which tell launches alike by 0.8 from independent ones
-_STAYING = 0.3  # rho from which launches with modes stay in them
-_LEAST_STAYING = 2.5  # independent launches that these must be worth, lest all are in one
+_STAYING = 0.2  # rho from which launches with modes stay in them
 _FAR, _DEVIATIONS = 1.1, 4.0  # of modes, as `modes.MODE_GAP` and `modes.MODE_NOISE`
 _LEAST_MODED, _SHARE_MODED = 2, 0.05  # series with modes, and their share, from which a folder has them
+_MOST_MISSED = 0.02  # share of test cases that may have all launches in the rarer of two modes
+_MOST_APART = math.log(3.0)  # modes of a machine: further off is an accident, as of a launch without a CPU
+_FARTHEST = 0.9  # quantile of how far modes of test cases are apart, which a mode that nobody saw may be
+_SLOW_RHO = 0.9  # of what changes slowly beneath launches that scatter
 _RHOS = np.linspace(0.0, 0.95, 20)
+_WEIGHTS = np.linspace(0.0, 1.0, 21)  # of what changes slowly, in the variance
 _MOST_EXACT = 32  # values, beyond which the formulas for many are as good
 _NODES, _REACH = 200, 20.0  # of an integral over t from e^-20 to e^20, by Gauss and Legendre in log t
 DOUBT = 0.2  # standard errors of rho that are added: more would make quiet intervals wider by above 15 %
@@ -65,13 +69,21 @@ def likeness(values: ArrayLike) -> float:
 class Likeness(Struct, frozen=True):
     """How alike launches that follow each other are at least, by all test cases of a folder together.
 
-    `rho` is that of an AR(1), 0 to 0.9; `series` is how many independent test cases show it. `stays`: they
-    are alike because they stay in modes, of which several in a row may see one alone.
+    `rho` is that of an AR(1), 0 to 0.9; `series` is how many independent test cases show it. `slow`: the same
+    of an AR(1) whose means are as uncertain as those of what changes slowly beneath scatter. `apart`: they
+    stay in modes, and all launches of a test case may be in one; another one may be so far off, as the
+    logarithm of a ratio of times. 0 where that is too seldom to matter.
     """
 
     rho: float = 0.0
     series: float = 0.0
-    stays: bool = False
+    slow: float = 0.0
+    apart: float = 0.0
+
+    @property
+    def of_means(self) -> float:
+        """The rho by which intervals for means are wider: of what moves all of these launches most."""
+        return max(self.rho, self.slow)
 
     def is_shown(self, launches: int) -> bool:
         """Do the test cases show how alike so few launches are?"""
@@ -79,18 +91,7 @@ class Likeness(Struct, frozen=True):
 
     def assumes(self, launches: int) -> bool:
         """Does an interval over so few launches assume that they are independent, for nothing shows it?"""
-        is_few = 1 < launches < LEAST_IN_TIME
-        return is_few and (not self.is_shown(launches) or self._may_miss_modes(launches))
-
-    def hides(self, launches: int) -> bool:
-        """May these launches all be in one mode? Then no scatter of theirs says how far the others are.
-
-        Fewer than `LEAST_IN_TIME` do not show that they stay in modes: few that scatter widely look alike.
-        """
-        return launches >= LEAST_IN_TIME and self._may_miss_modes(launches)
-
-    def _may_miss_modes(self, launches: int) -> bool:
-        return self.stays and launches * (1 - self.rho) / (1 + self.rho) < _LEAST_STAYING
+        return 1 < launches < LEAST_IN_TIME and not self.is_shown(launches)
 
 
 NOT_ALIKE = Likeness()
@@ -104,7 +105,8 @@ def common_likeness(series: Iterable[ArrayLike]) -> Likeness:
     one. What a rho makes of it in n values is computed (`_expected`). Series that have something in common
     say less: they are worth m = P / (1 + (P - 1) c), c being their mean squared correlation beyond chance. r
     less its deviation over m is believed, so that a test case alone says little; below `LEAST_IN_TIME` values
-    nothing is, unless m is `ENOUGH_SERIES`.
+    nothing is, unless m is `ENOUGH_SERIES`. So many may also change slowly beneath their scatter, which shows
+    little in neighbours and moves all of few launches (`_beneath`), if r less its standard error says so.
     """
     table = _longest(series)
     if table is None:
@@ -114,7 +116,9 @@ def common_likeness(series: Iterable[ArrayLike]) -> Likeness:
     logs = np.log(table[:, positive]) if positive.any() else table
     ways = [_shown(ranks), _shown(logs), _shown(logs, weighed=True)]
     rho = min(max(way.rho for way in ways), _MOST_TOGETHER)
-    alike = Likeness(rho, ways[0].series, rho >= _STAYING and _has_modes(logs))
+    apart = _unseen_mode(logs, rho) if rho >= _STAYING else 0.0
+    slow = min(max(_beneath(table) for table in (ranks, logs)), _MOST_TOGETHER)
+    alike = Likeness(rho, ways[0].series, slow, apart)
     is_known = table.shape[0] >= LEAST_IN_TIME or alike.is_shown(table.shape[0])
     return alike if is_known else Likeness(series=alike.series)
 
@@ -132,42 +136,77 @@ def _longest(series: Iterable[ArrayLike]) -> FloatArray | None:
     return table if table.size else None
 
 
-def _has_modes(logs: FloatArray) -> bool:
-    """Have several columns of a table, (n, P), two modes?
+def _unseen_mode(logs: FloatArray, rho: float) -> float:
+    """Estimate how far off another mode may be than that in which a test case had all its launches.
 
-    Each is cut at its widest gap, which must be wide for the scatter that is left in the parts of all.
+    Each column of a table, (n, P), is cut at its widest gap, which is one of modes if it is wide for the
+    scatter that is left in the parts of all. How far the middles of these are apart tells the others. They
+    may have missed a mode if launches stay so long that a share of `_MOST_MISSED` has: where a launch is in
+    either of two modes as often and stays with `rho`, all n are in one with a = ((1 + rho) / 2)^(n - 1), and
+    a / 2 / (1 - a) test cases have missed theirs for each that shows both. 0 if not.
     """
     n, columns = logs.shape
     ordered = np.sort(logs, axis=0)
     gaps = np.diff(ordered, axis=0)
     cut = gaps.argmax(axis=0)
     slow = np.arange(n)[:, None] > cut
-    left = 0.0
+    left, middles = 0.0, []
     for part in (slow, ~slow):
         means = np.where(part, ordered, 0.0).sum(axis=0) / part.sum(axis=0)
         left += float((np.where(part, ordered - means, 0.0) ** 2).sum())
+        middles.append(means)
     inside = math.sqrt(left / ((n - 2) * columns))
-    count = np.count_nonzero(gaps.max(axis=0) > max(math.log(_FAR), _DEVIATIONS * inside))
-    return bool(count >= max(_LEAST_MODED, _SHARE_MODED * columns))
+    distances = middles[0] - middles[1]
+    has_both = (gaps.max(axis=0) > max(math.log(_FAR), _DEVIATIONS * inside)) & (distances <= _MOST_APART)
+    count, in_one = np.count_nonzero(has_both), ((1 + rho) / 2) ** (n - 1)
+    missed = count / columns * in_one / 2 / (1 - in_one)
+    if count < max(_LEAST_MODED, _SHARE_MODED * columns) or missed <= _MOST_MISSED:
+        return 0.0
+    return float(np.quantile(distances[has_both], _FARTHEST))
 
 
 def _shown(table: FloatArray, *, weighed: bool = False) -> Likeness:
     """Estimate what the columns of a table, (n, P), show together; `weighed`: each by its variance."""
+    n = table.shape[0]
+    r, series = _mean_lag(table, weighed=weighed)
+    lags, _, lags_of_sums = _expected(n)
+    believed = r - _error_of_lag(n) / series
+    return Likeness(float(np.interp(believed, lags_of_sums if weighed else lags, _RHOS)), series)
+
+
+def _beneath(table: FloatArray) -> float:
+    """Estimate what changes slowly beneath the scatter of columns, (n, P), by what they show together.
+
+    It is the rho of an AR(1) whose means of n values are as uncertain; 0 if columns are too few, or values
+    many.
+    """
+    n = table.shape[0]
+    r, series = _mean_lag(table)
+    if n > _MOST_EXACT or series < ENOUGH_SERIES:
+        return 0.0
+    lags, rhos = _of_slow(n)
+    return float(np.interp(r - _error_of_lag(n) / math.sqrt(series), lags, rhos))
+
+
+def _mean_lag(table: FloatArray, *, weighed: bool = False) -> tuple[float, float]:
+    """Compute the mean lag-1 autocorrelation of columns, (n, P), and what independent ones they are worth."""
     n, columns = table.shape
     away = table - table.mean(axis=0)
     weights = (away**2).sum(axis=0)
     away /= np.sqrt(weights)
     weights = weights / weights.sum() if weighed else np.full(columns, 1 / columns)
     lags, squares, lags_of_sums = _expected(n)
-    lags = lags_of_sums if weighed else lags
     r = float((away[:-1] * away[1:]).sum(axis=0) @ weights)
-    by_chance = float(np.interp(np.interp(r, lags, _RHOS), _RHOS, squares))
+    by_chance = float(np.interp(np.interp(r, lags_of_sums if weighed else lags, _RHOS), _RHOS, squares))
     between = (float(((away @ away.T) ** 2).sum()) - columns) / max(columns * (columns - 1), 1)
     shared = min(max((between - by_chance) / (1 - by_chance), 0.0), 1.0)
     count = 1 / float(weights @ weights)
-    series = count / (1 + (count - 1) * shared)
-    error = (n - 2) / (n * math.sqrt(n - 1))  # of r, in random order (Moran, Biometrika 35, 1948)
-    return Likeness(float(np.interp(r - error / series, lags, _RHOS)), series)
+    return r, count / (1 + (count - 1) * shared)
+
+
+def _error_of_lag(n: int) -> float:
+    """Compute the deviation of r of n values in random order (Moran, Biometrika 35, 1948)."""
+    return (n - 2) / (n * math.sqrt(n - 1))
 
 
 @functools.lru_cache
@@ -175,27 +214,63 @@ def _expected(n: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Compute what n values of AR(1) have in the mean for each of `_RHOS`, shape (rhos,) all.
 
     It is the lag-1 autocorrelation, the squared correlation with another such series, and the mean of
-    products of neighbours over that of squares.
-
-    Along the principal axes of values less their mean, with variances l, the k-th square over the sum of all
-    is on average the integral over t > 0 of l_k / (1 + 2 t l_k) prod_j (1 + 2 t l_j)^(-1/2) (Magnus, Annales
-    d'Economie et de Statistique 4, 1986). Beyond `_MOST_EXACT` values by Kendall's and Bartlett's formulas.
+    products of neighbours over that of squares. Beyond `_MOST_EXACT` values by Kendall's and Bartlett's
+    formulas.
     """
     if n > _MOST_EXACT:
         lags = _RHOS * (1 - 4 / n) - 1 / n
         return lags, (1 + _RHOS**2) / (1 - _RHOS**2) / n, lags
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    means = np.array([_means_of(covariance_of(n, float(rho))) for rho in _RHOS])
+    return means[:, 0], means[:, 1], means[:, 2]
+
+
+def _means_of(covariance: FloatArray) -> tuple[float, float, float]:
+    """Compute the means of `_expected` for n normal values with these covariances, (n, n).
+
+    Along the principal axes of values less their mean, with variances l, the k-th square over the sum of all
+    is on average the integral over t > 0 of l_k / (1 + 2 t l_k) prod_j (1 + 2 t l_j)^(-1/2) (Magnus, Annales
+    d'Economie et de Statistique 4, 1986).
+    """
+    n = covariance.shape[0]
+    nodes, weights = _gauss()
     t = np.exp(_REACH * nodes)
     shift, centring = np.eye(n, k=1), np.eye(n) - 1 / n
-    lags, squares, sums = (np.empty_like(_RHOS) for _ in range(3))
-    for k, rho in enumerate(_RHOS):
-        variances, axes = np.linalg.eigh(centring @ covariance_of(n, float(rho)) @ centring)
-        shares, axes = variances[1:] / variances[1:].sum(), axes[:, 1:]
-        falls = 1 / (1 + 2 * np.outer(t, shares))
-        mean_squares = shares * ((np.sqrt(falls.prod(axis=1)) * t * weights * _REACH) @ falls)
-        products = np.einsum("ik,ij,jk->k", axes, shift, axes)
-        lags[k], squares[k], sums[k] = mean_squares @ products, mean_squares @ mean_squares, shares @ products
-    return lags, squares, sums
+    variances, axes = np.linalg.eigh(centring @ covariance @ centring)
+    shares, axes = variances[1:] / variances[1:].sum(), axes[:, 1:]
+    falls = 1 / (1 + 2 * np.outer(t, shares))
+    mean_squares = shares * ((np.sqrt(falls.prod(axis=1)) * t * weights * _REACH) @ falls)
+    products = np.einsum("ik,ij,jk->k", axes, shift, axes)
+    return float(mean_squares @ products), float(mean_squares @ mean_squares), float(shares @ products)
+
+
+@functools.lru_cache(1)
+def _gauss() -> tuple[FloatArray, FloatArray]:
+    return np.polynomial.legendre.leggauss(_NODES)
+
+
+@functools.lru_cache
+def _of_slow(n: int) -> tuple[FloatArray, FloatArray]:
+    """Compute, for each share of the variance that changes slowly beneath scatter (`_WEIGHTS`), two things.
+
+    They are the mean lag-1 autocorrelation of n values, and rho of an AR(1) whose mean is as uncertain beside
+    what its values seem to scatter.
+    """
+    slow, alone = covariance_of(n, _SLOW_RHO), np.eye(n)
+    mixed = [weight * slow + (1 - weight) * alone for weight in _WEIGHTS]
+    fine = np.linspace(0.0, 0.95, 96)
+    of_rhos = [seeming_share(covariance_of(n, float(rho))) for rho in fine]
+    rhos = np.interp([seeming_share(covariance) for covariance in mixed], of_rhos, fine)
+    return np.array([_means_of(covariance)[0] for covariance in mixed]), rhos
+
+
+def seeming_share(covariance: FloatArray) -> float:
+    """Divide the variance of the mean of n values by that which they seem to have around it.
+
+    `covariance` is theirs, (n, n).
+    """
+    n = covariance.shape[0]
+    centring = np.eye(n) - 1 / n
+    return float(covariance.mean() * (n - 1) / np.trace(centring @ covariance @ centring))
 
 
 def covariance_of(n: int, rho: float) -> FloatArray:

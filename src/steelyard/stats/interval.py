@@ -15,7 +15,15 @@ from msgspec.structs import replace
 from numpy.typing import ArrayLike, NDArray
 
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.autocorrelation import LEAST_IN_TIME, covariance_of, lag1, likeness
+from steelyard.stats.autocorrelation import (
+    LEAST_IN_TIME,
+    NOT_ALIKE,
+    Likeness,
+    covariance_of,
+    lag1,
+    likeness,
+    seeming_share,
+)
 from steelyard.stats.fast_stats import deviation, mean, middle
 from steelyard.stats.probability_distributions import half_binomial_cdf, student_quantile
 from steelyard.stats.quantile import quantile, row_quantiles
@@ -29,6 +37,7 @@ MOST_PHI = 0.999  # of AR(1): beyond, the series is a walk that has no mean
 LEAST_COUNT = 5.0  # independent values that correlated ones must be worth
 MOST_LOG = 300.0  # of an end over its value: times beyond neither overflow nor become 0
 LEAST_WORTH = 4.0  # independent launches that alike ones are worth at least: fewer say nothing of scatter
+MODES = ", modes"  # ends the kind of an interval that reaches to a mode which no launch was in
 LEAST_RANKED = 6  # below, not even [min, max] covers a median with 95 %
 
 
@@ -45,9 +54,9 @@ class Estimate(Struct, frozen=True):
 
     `level` is the probability of the interval; for order statistics it is the exact one of the chosen ranks.
     `n` is the number of values. `kind` says how the interval was made: `blocks`, `ranks`, `t`, `t of logs`,
-    or `none` (one value: the interval is infinite); `, groups` follows where it holds for other groups of
-    launches, too. `widened` is the factor by which it is wider because
-    consecutive values were alike.
+    or `none` (the interval is infinite); `, groups` follows where it holds for other groups of launches, too,
+    and `, modes` where it reaches to a mode that no launch was in. `widened` is the factor by which it is
+    wider because consecutive values were alike.
     """
 
     value: float
@@ -173,7 +182,7 @@ def launch_interval(
     *,
     logs: bool = True,
     groups: Iterable[Sequence[int]] = (),
-    alike: float = 0.0,
+    alike: Likeness = NOT_ALIKE,
 ) -> Estimate:
     """Compute the median of launch medians, in the order of the launches, with an interval for launches made
     then.
@@ -186,22 +195,22 @@ def launch_interval(
 
     If consecutive launches are alike, they count for fewer independent ones, and the interval is wider by
     `alike_width`, and at least that between the ranks of so few; `alike` is how alike all test cases of these
-    launches are. `groups` are
-    ways to group the launches, such as sittings or hosts: the number of the group of each launch. The
-    interval then holds for launches of other such groups, too (`group_span`); without it, the effect of
-    another hour on all launches is not included.
+    launches are. Where it says that they may all be in one mode, the interval reaches to the other on either
+    side; of values without logarithms there is none. `groups` are ways to group the launches, such as
+    sittings or hosts: the number of the group of each launch. The interval then holds for launches of other
+    such groups, too (`group_span`); without it, the effect of another hour on all launches is not included.
     Raises ValueError for fewer than two launches, which say nothing about the next one: use `block_interval`.
     """
     data = np.asarray(medians, dtype=np.float64)
     if data.size < 2:
         raise ValueError("an interval over launches needs at least two of them")
     in_logs = logs and float(data.min()) > 0.0
-    estimate = widened(_independent(data, level, in_logs), alike_width(data, level, alike), in_logs)
+    estimate = widened(_independent(data, level, in_logs), alike_width(data, level, alike.of_means), in_logs)
     if estimate.kind == "ranks" and estimate.widened > 1.0:
         estimate = _with_fewer_ranks(estimate, data)
     for labels in groups:
         estimate = _over_groups(estimate, data, np.asarray(labels), in_logs)
-    return estimate
+    return _to_unseen_mode(estimate, data, alike.apart, in_logs) if alike.apart else estimate
 
 
 def span_of(
@@ -210,7 +219,7 @@ def span_of(
     *,
     logs: bool = True,
     groups: Sequence[Sequence[int]] = (),
-    alike: float = 0.0,
+    alike: Likeness = NOT_ALIKE,
 ) -> Interval:
     """Compute the median of the launches' values, with its interval (one value has none), see
     `launch_interval`.
@@ -222,7 +231,21 @@ def span_of(
     if len(values) == 1:
         return Interval(float(values[0]))
     estimate = launch_interval(values, level, logs=logs, groups=groups, alike=alike)
+    if estimate.kind == "none":
+        return Interval(estimate.value)
     return Interval(estimate.value, estimate.low, estimate.high)
+
+
+def _to_unseen_mode(estimate: Estimate, data: FloatArray, apart: float, in_logs: bool) -> Estimate:
+    """Let an interval reach as far as another mode may be; launches that differ by half of that saw it."""
+    if not in_logs:
+        return replace(estimate, low=-math.inf, high=math.inf, kind="none")
+    if math.log(data.max() / data.min()) >= apart / 2:
+        return estimate
+    low, high = estimate.value * math.exp(-apart), estimate.value * math.exp(apart)
+    return replace(
+        estimate, low=min(low, estimate.low), high=max(high, estimate.high), kind=f"{estimate.kind}{MODES}"
+    )
 
 
 def _with_fewer_ranks(estimate: Estimate, data: FloatArray) -> Estimate:
@@ -323,8 +346,8 @@ def _few_width(n: int, rho: float, level: float) -> float:
     """
     covariance, centring = covariance_of(n, rho), np.eye(n) - 1 / n
     left = centring @ covariance @ centring
-    apparent, degrees = np.trace(left) / (n - 1) / n, np.trace(left) ** 2 / np.sum(left**2)
-    wider = math.sqrt(float(covariance.mean() / apparent))
+    degrees = np.trace(left) ** 2 / np.sum(left**2)
+    wider = math.sqrt(n * seeming_share(covariance))
     return wider * t_quantile(level, float(degrees)) / t_quantile(level, n - 1)
 
 

@@ -8,9 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import ArrayLike, NDArray
 
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.autocorrelation import NOT_ALIKE, Likeness
 from steelyard.stats.fast_stats import deviation, mean, middle, variance
 from steelyard.stats.interval import (
     COARSE_BLOCKS,
@@ -180,16 +182,17 @@ def _are_apart(
 
 
 def mode_interval(
-    mode: Mode, level: float = 0.95, groups: Iterable[Sequence[int]] = (), alike: float = 0.0
+    mode: Mode, level: float = 0.95, groups: Iterable[Sequence[int]] = (), alike: Likeness = NOT_ALIKE
 ) -> Estimate:
     """Estimate the value of a mode with its interval: over the launches that were in it, or over the blocks
-    of one. `groups` are those of all launches, and `alike` is how alike these are, as in `launch_interval`.
+    of one. `groups` are those of all launches, and `alike` is how alike these are, as in `launch_interval`;
+    a mode has no other that it may be in.
     """
     if len(mode.shares) == 1 or len(mode.levels) < 2:
         return block_interval(mode.levels, level=level).estimate
     there = [k for k, value in enumerate(mode.by_launch) if value is not None]
     own = [[labels[k] for k in there] for labels in groups if len(there) == len(mode.levels)]
-    return launch_interval(mode.levels, level, groups=own, alike=alike)
+    return launch_interval(mode.levels, level, groups=own, alike=replace(alike, apart=0.0))
 
 
 def share_interval(shares: Sequence[float], level: float = 0.95) -> tuple[float, float]:

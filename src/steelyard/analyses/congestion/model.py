@@ -18,9 +18,10 @@ from steelyard.records.fields import Params
 from steelyard.results.facets import Tails
 from steelyard.results.facets.tails import TOLD
 from steelyard.results.key import key_of
-from steelyard.results.row import Row, launch_medians
+from steelyard.results.row import Row, launch_medians, modes_of
 from steelyard.rows.labels import told_params
 from steelyard.stats import Interval, span_of
+from steelyard.stats.autocorrelation import Likeness
 
 TRAFFIC, NONE = "traffic", "none"
 _FREE = (f"param.{TRAFFIC}", "param.traffic_bytes", "param.traffic_window")
@@ -66,7 +67,10 @@ def congestions(rows: Sequence[Row], level: float = 0.95) -> tuple[Congestion, .
 
 
 def _of(row: Row, base: Row, among: Sequence[Row], level: float) -> Congestion:
-    ratios_of = {name: _ratio(_launches(row, name), _launches(base, name), level) for name in QUANTILES}
+    modes = modes_of(row, base)
+    ratios_of = {
+        name: _ratio(_launches(row, name), _launches(base, name), level, modes) for name in QUANTILES
+    }
     impact = {name: ratio for name, ratio in ratios_of.items() if ratio is not None}
     return Congestion(
         op=row.op,
@@ -92,9 +96,11 @@ def _launches(row: Row, quantile: str) -> dict[int, float]:
     return {tail.launch: tail.values[quantile] for tail in row.get(Tails).tails if tail.values.get(quantile)}
 
 
-def _ratio(loaded: dict[int, float], quiet: dict[int, float], level: float) -> Interval | None:
+def _ratio(
+    loaded: dict[int, float], quiet: dict[int, float], level: float, modes: Likeness
+) -> Interval | None:
     ratios = [loaded[launch] / quiet[launch] for launch in sorted(loaded.keys() & quiet.keys())]
-    return span_of(ratios, level) if ratios else None
+    return span_of(ratios, level, alike=modes) if ratios else None
 
 
 def _verdict(impact: Interval | None) -> str:

@@ -13,6 +13,7 @@ contain it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -22,7 +23,7 @@ from steelyard.analyses.unmodelled import Unmodelled, unmodelled
 from steelyard.records.fields import Params
 from steelyard.records.kinds import COLLECTIVE
 from steelyard.results.key import key_of
-from steelyard.results.row import Row
+from steelyard.results.row import Row, modes_of
 from steelyard.stats import Interval
 
 AHEAD = (2, 4)  # times the most ranks
@@ -107,8 +108,16 @@ def _growth(curve: dict[int, Row]) -> Growth | None:
         terms=tuple(_terms(model)),
         error=model.error,
         rivals=len(model.rivals),
-        ahead=tuple(GrowthAhead(n * max(curve), predict(model, n * max(curve))) for n in AHEAD),
+        ahead=tuple(
+            GrowthAhead(n * max(curve), _with_modes(predict(model, n * max(curve)), curve)) for n in AHEAD
+        ),
     )
+
+
+def _with_modes(said: Interval, curve: dict[int, Row]) -> Interval:
+    """Widen an interval by modes that no launch of the curve may have been in."""
+    factor = math.exp(modes_of(*curve.values()).apart)
+    return Interval(said.value, (said.low or 0.0) / factor, (said.high or 0.0) * factor)
 
 
 def _terms(model: NormalForm) -> list[GrowthTerm]:

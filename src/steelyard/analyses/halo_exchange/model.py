@@ -18,7 +18,7 @@ from steelyard.analyses.best_arms import leaders_of, verdict_of
 from steelyard.records.fields import Params
 from steelyard.results.agreement import HOW, problem_of
 from steelyard.results.facets import Inside
-from steelyard.results.row import Row, any_row, launch_medians
+from steelyard.results.row import Row, any_row, launch_medians, modes_of
 from steelyard.results.row_kinds import is_kernel
 from steelyard.stats import Interval, kendall, span_of
 
@@ -141,7 +141,7 @@ def _way(row: Row, base: Row) -> ExchangeWay:
         apart=_is_apart(row),
         threads=row.threads,
         time=float(np.median(list(own.values()))),
-        ratio=span_of(ratios) if ratios else Interval(math.nan),
+        ratio=span_of(ratios, alike=modes_of(row, base)) if ratios else Interval(math.nan),
         communication=None if inside is None else inside.communication,
         shares={} if inside is None else {phase.name: phase.share for phase in inside.phases},
     )

@@ -25,7 +25,7 @@ from steelyard.records.fields import Params
 from steelyard.results.facets import Interfaces, Ranks
 from steelyard.results.key import curves_of
 from steelyard.results.roofs import moved_bytes
-from steelyard.results.row import Row, launch_medians
+from steelyard.results.row import Row, launch_medians, modes_of
 from steelyard.rows.labels import told_params
 from steelyard.stats import Interval, span_of
 
@@ -104,8 +104,8 @@ def _senders(count: int, row: Row, rates: list[float], ratios: list[float]) -> S
     return Senders(
         senders=count,
         time=Interval(row.time or 0.0, row.time_low, row.time_high),
-        rate=span_of(rates, alike=row.alike),
-        relative=span_of(ratios) if ratios else None,
+        rate=span_of(rates, alike=row.likeness),
+        relative=span_of(ratios, alike=modes_of(row)) if ratios else None,
         of_line=_of_line(row, span_of(rates).value),
         even=None if even is None else Interval(even, ranks.rank_evenness_low, ranks.rank_evenness_high),
         again=None if again is None else Interval(again, network.tcp_resent_low, network.tcp_resent_high),

@@ -22,11 +22,12 @@ from msgspec import Struct, structs
 from steelyard.results.facets import Limits
 from steelyard.results.key import key_of
 from steelyard.results.phases import RowPhases
-from steelyard.results.row import Row, launch_medians
+from steelyard.results.row import Row, launch_medians, likeness_of
 from steelyard.results.row_kinds import is_pingpong
 from steelyard.results.sittings import sittings_of
 from steelyard.stats import Interval, Piece, find_breaks, fit_pieces, pieces_at, span_of
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.autocorrelation import Likeness
 from steelyard.stats.fast_stats import middle
 from steelyard.stats.line_fits import f_tail, median_noise
 
@@ -111,7 +112,7 @@ def line_model(mpi: str, rows: Mapping[int, Row]) -> LogModel | None:
     parts = _parts(sizes, typical)
     began = {launch.launch: launch.began_unix_ns or 0 for row in rows.values() for launch in row.launches}
     sittings = sittings_of([began[launch] for launch in shared])
-    alike = max(row.alike for row in rows.values())
+    alike = likeness_of(rows.values())
     pieces = tuple(
         LogPiece(
             piece.least,
@@ -142,7 +143,7 @@ def _spans(
     sizes: Sequence[int],
     table: Mapping[int, FloatArray],
     sittings: Sequence[int],
-    alike: float,
+    alike: Likeness,
 ) -> tuple[Interval, Interval]:
     """Compute L + 2 o and G of one line, fitted to each launch, with what it misses in their intervals.
 

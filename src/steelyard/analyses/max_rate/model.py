@@ -26,7 +26,7 @@ from steelyard.analyses.unmodelled import Unmodelled, unmodelled
 from steelyard.records.fields import Params
 from steelyard.results.key import key_of
 from steelyard.results.roofs import moved_bytes
-from steelyard.results.row import Row, launch_medians
+from steelyard.results.row import Row, launch_medians, likeness_of
 from steelyard.stats import Interval, span_of
 from steelyard.stats.arrays import FloatArray
 
@@ -78,7 +78,7 @@ def _max_rate(curve: dict[int, Row]) -> MaxRate:
     knee, missed = _knee(pairs, middle)
     each = [_rates(pairs, rates, knee) for rates in launches] or [_rates(pairs, middle, knee)]
     first = next(iter(curve.values()))
-    alike = max(row.alike for row in curve.values())
+    alike = likeness_of(curve.values())
     return MaxRate(
         op=first.op,
         mpi=first.mpi,

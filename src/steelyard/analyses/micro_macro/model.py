@@ -19,7 +19,7 @@ from steelyard.records.fields import Params
 from steelyard.records.kinds import BANDWIDTH, LATENCY, MPI
 from steelyard.results.facets import Inside, Rate
 from steelyard.results.key import key_of
-from steelyard.results.row import Row, any_row, launch_medians
+from steelyard.results.row import Row, any_row, launch_medians, modes_of
 from steelyard.results.row_kinds import is_kernel
 from steelyard.stats import Interval, kendall, span_of
 
@@ -237,12 +237,12 @@ def _predictions(tests: Sequence[Mapping[str, Row]], models: Mapping[str, LogMod
                 collectives=counts.collectives,
                 collective_bytes=counts.collective_bytes,
                 compute=compute,
-                predicted=span_of(predicted, alike=row.alike),
-                communication=span_of(talks, alike=row.alike),
-                ratio=_ratio(predicted, talks),
-                total_predicted=span_of(whole, alike=row.alike),
-                total=span_of(totals, alike=row.alike),
-                total_ratio=_ratio(whole, totals),
+                predicted=span_of(predicted, alike=row.likeness),
+                communication=span_of(talks, alike=row.likeness),
+                ratio=_ratio(predicted, talks, row),
+                total_predicted=span_of(whole, alike=row.likeness),
+                total=span_of(totals, alike=row.likeness),
+                total_ratio=_ratio(whole, totals, row),
             )
 
 
@@ -252,10 +252,10 @@ def _compute(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> float:
     return float(np.median([np.median(values) for values in own])) if own else 0.0
 
 
-def _ratio(predicted: Sequence[float], measured: Sequence[float]) -> Interval:
+def _ratio(predicted: Sequence[float], measured: Sequence[float], row: Row) -> Interval:
     """Divide launch by launch; a communication that took no time has no ratio."""
     ratios = [one / other for one, other in zip(predicted, measured, strict=True) if other > 0]
-    return span_of(ratios) if ratios else Interval(float("nan"))
+    return span_of(ratios, alike=modes_of(row)) if ratios else Interval(float("nan"))
 
 
 # ---- agreement ------------------------------------------------------------------------------------------

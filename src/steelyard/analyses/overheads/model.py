@@ -26,6 +26,7 @@ from steelyard.records.kinds import WORK
 from steelyard.results.key import key_of
 from steelyard.results.row import Row, launch_medians
 from steelyard.stats import Interval, span_of
+from steelyard.stats.autocorrelation import Likeness
 
 TRAIN = "mpi.train"
 _ONE = "messages"  # the parameter of trains: the number of messages
@@ -96,7 +97,7 @@ def _overheads(members: Sequence[Row], works: Works) -> Iterator[Overheads]:
         one: single[one] / 2 - send[one] - receive[one] for one in single if one in send and one in receive
     }
     sets = {"gap": gap, "send": send, "receive": receive, "latency": wire}
-    spans = {name: _span(values, members[0].alike) for name, values in sets.items()}
+    spans = {name: _span(values, members[0].likeness) for name, values in sets.items()}
     yield Overheads(
         mpi=members[0].mpi,
         bytes=members[0].bytes,
@@ -116,7 +117,7 @@ def _each(train: Mapping[int, float], single: Mapping[int, float], count: int) -
     return {one: (train[one] - single[one]) / (count - 1) for one in train if one in single}
 
 
-def _span(values: Mapping[int, float], alike: float) -> Interval | None:
+def _span(values: Mapping[int, float], alike: Likeness) -> Interval | None:
     return span_of(list(values.values()), logs=False, alike=alike) if values else None
 
 

@@ -27,8 +27,8 @@ from msgspec.structs import replace
 from steelyard.records.fields import Params
 from steelyard.records.kinds import CALL, WORK
 from steelyard.results.key import key_of
-from steelyard.results.row import Row, launch_medians
-from steelyard.stats import Interval, launch_interval
+from steelyard.results.row import Row, launch_medians, modes_of
+from steelyard.stats import Interval, span_of
 
 AXES = ("work_us", "skew_us")  # parameters for the amount of work
 MOST_WIDTH = 2.0  # of an interval of the overlap: as wide as from -1 to 1 it rules out nothing that can be
@@ -133,7 +133,7 @@ def paired_point(asked: float, pure: Row, work: Row, both: Row) -> OverlapPoint:
     if len(shared) < 2:
         return _told(point)
     times = [tuple(median[launch] for median in medians) for launch in shared]
-    found = launch_interval([overlap_of(*three) for three in times], logs=False)
+    found = span_of([overlap_of(*three) for three in times], logs=False, alike=modes_of(pure, work, both))
     return _told(
         replace(
             point,

@@ -21,7 +21,7 @@ from steelyard.records.fields import Params
 from steelyard.results.facets import Interfaces
 from steelyard.results.key import curves_of
 from steelyard.results.roofs import moved_bytes
-from steelyard.results.row import Row, launch_medians
+from steelyard.results.row import Row, launch_medians, modes_of
 from steelyard.rows.labels import told_params
 from steelyard.stats import Interval, span_of
 
@@ -113,8 +113,8 @@ def _number(number: int, row: Row, mine: dict[int, float], best: dict[int, float
     return RanksAHost(
         per_host=number,
         time=Interval(row.time or 0.0, row.time_low, row.time_high),
-        rate=span_of(list(mine.values()), alike=row.alike),
-        relative=span_of(ratios) if ratios else Interval(0.0),
+        rate=span_of(list(mine.values()), alike=row.likeness),
+        relative=span_of(ratios, alike=modes_of(row)) if ratios else Interval(0.0),
         of_line=8 * one_way / (1e6 * (carrier.mbits or 1)) if carrier else None,
     )
 

@@ -26,9 +26,10 @@ from steelyard.records.fields import Params
 from steelyard.records.kinds import KERNEL
 from steelyard.results.facets import Rate
 from steelyard.results.key import key_of
-from steelyard.results.row import Row, launch_medians
+from steelyard.results.row import Row, launch_medians, modes_of
 from steelyard.stats import Interval, relative_fit, span_of
 from steelyard.stats.arrays import FloatArray
+from steelyard.stats.autocorrelation import Likeness
 
 AXES = ("ranks", "threads")
 OTHER = {"ranks": "threads", "threads": "ranks"}
@@ -184,10 +185,16 @@ def _curve(kind: str, axis: str, mpi: object, rows: Mapping[int, Row]) -> Scalin
     relative = counts / counts[0]
     speedups = {launch: np.array([rate[launch] / rates[0][launch] for rate in rates]) for launch in shared}
     middle = np.array([row.get(Rate).mops or 0.0 for row in rows.values()]) / (first.get(Rate).mops or 1.0)
-    points = []
+    points, modes = [], modes_of(*rows.values())
     for i, (count, row) in enumerate(rows.items()):
         ratios = [float(speedup[i]) for speedup in speedups.values()]
-        span = Interval(1.0) if i == 0 else span_of(ratios) if ratios else Interval(float(middle[i]))
+        span = (
+            Interval(1.0)
+            if i == 0
+            else span_of(ratios, alike=modes)
+            if ratios
+            else Interval(float(middle[i]))
+        )
         points.append(
             ScalingPoint(
                 count=count,
@@ -210,7 +217,7 @@ def _curve(kind: str, axis: str, mpi: object, rows: Mapping[int, Row]) -> Scalin
         axis=axis,
         fixed=_other(first, axis),
         points=tuple(points),
-        fits=tuple(_fits(kind, relative, (first.time or 0.0) * grown / middle, times)),
+        fits=tuple(_fits(kind, relative, (first.time or 0.0) * grown / middle, times, modes)),
     )
 
 
@@ -234,7 +241,9 @@ _MODELS: dict[str, tuple[tuple[str, tuple[int, ...]], ...]] = {
 }
 
 
-def _fits(kind: str, p: FloatArray, middle: FloatArray, launches: Mapping[int, FloatArray]) -> Iterator[Fit]:
+def _fits(
+    kind: str, p: FloatArray, middle: FloatArray, launches: Mapping[int, FloatArray], modes: Likeness
+) -> Iterator[Fit]:
     """Fit every model for which there are enough counts."""
     for name, used in _MODELS[kind]:
         if launches and (p.size >= LEAST_FOR_THREE if len(used) == 3 else p.size >= len(used)):
@@ -242,7 +251,7 @@ def _fits(kind: str, p: FloatArray, middle: FloatArray, launches: Mapping[int, F
             factors = _whole(used, relative_fit(shapes, middle.tolist()))
             own = [_whole(used, relative_fit(shapes, times.tolist())) for times in launches.values()]
             missed = np.abs(_shapes(p) @ np.array(factors) / middle - 1.0).max()
-            terms = tuple(_terms(kind, used, own))
+            terms = tuple(_terms(kind, used, own, modes))
             yield Fit(name, terms, factors, float(missed), p.size == len(used))
 
 
@@ -259,11 +268,15 @@ def _whole(used: Sequence[int], factors: FloatArray) -> tuple[float, float, floa
     return whole[0], whole[1], whole[2]
 
 
-def _terms(kind: str, used: Sequence[int], own: Sequence[tuple[float, float, float]]) -> Iterator[Term]:
+def _terms(
+    kind: str, used: Sequence[int], own: Sequence[tuple[float, float, float]], modes: Likeness
+) -> Iterator[Term]:
     """List the parameters that are shown, each over launches."""
     if kind == STRONG:
-        yield Term("serial fraction", span_of([a / (a + b) for a, b, _ in own], logs=False))
+        yield Term("serial fraction", span_of([a / (a + b) for a, b, _ in own], logs=False, alike=modes))
         if 2 in used:
-            yield Term("each doubling adds", span_of([c for *_, c in own], logs=False), is_time=True)
+            yield Term(
+                "each doubling adds", span_of([c for *_, c in own], logs=False, alike=modes), is_time=True
+            )
     else:
-        yield Term("growth for each doubling", span_of([c / a for a, _, c in own], logs=False))
+        yield Term("growth for each doubling", span_of([c / a for a, _, c in own], logs=False, alike=modes))

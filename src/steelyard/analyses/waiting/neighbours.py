@@ -10,7 +10,7 @@ from steelyard.base.units import format_bytes, format_rate
 from steelyard.render.table import Table, number, plain_lines
 from steelyard.results.key import key_of
 from steelyard.results.roofs import moved_bytes
-from steelyard.results.row import Row, launch_medians
+from steelyard.results.row import Row, launch_medians, modes_of
 from steelyard.rows.labels import Fact, Facts, labels_of, where_facts
 from steelyard.rows.words import ratio_span
 from steelyard.stats import Interval, span_of
@@ -51,7 +51,9 @@ def _of(row: Row, base: Row) -> WaitingNeighbour:
         env=row.env,
         alone=1e9 * moved_bytes(base) / (base.time or 1.0),
         beside=1e9 * moved_bytes(row) / (row.time or 1.0),
-        ratio=span_of(ratios) if ratios else Interval((row.time or 1.0) / (base.time or 1.0)),
+        ratio=span_of(ratios, alike=modes_of(row, base))
+        if ratios
+        else Interval((row.time or 1.0) / (base.time or 1.0)),
     )
 
 

@@ -35,8 +35,7 @@ from steelyard.records.command_line import command
 from steelyard.results.facets import Memory, Rate
 from steelyard.results.row import Row, has_time
 from steelyard.rows.words import row_name
-from steelyard.stats import launch_interval
-from steelyard.stats.fast_stats import middle
+from steelyard.stats import difference_interval, launch_interval
 
 _MOST_LIMITS = 1000
 _LONGEST = 60  # letters of a name, and of what is quoted
@@ -241,7 +240,7 @@ def _side(weighed: Weighed, row: Row, limit: Limit, level: float) -> tuple[str, 
     """Find on which side of its limit a row is, in words, and from how many launches."""
     name = row_name(row)
     if limit.is_memory:
-        return _memory_side(row.get(Memory), limit, name, row.launch_count)
+        return _memory_side(row, limit, name, level)
     if limit.is_factor:
         return _factor_side(weighed, row, limit, name, level)
     scale = _scale(weighed, row, limit)
@@ -251,18 +250,18 @@ def _side(weighed: Weighed, row: Row, limit: Limit, level: float) -> tuple[str, 
     values = [scale / median if limit.above is not None else median for median in medians]
     if len(values) < 2:
         return CANNOT_TELL, f"{limit.words(values[0])} in one launch of {name}", 1
-    if row.ci_none is not None:
-        return CANNOT_TELL, f"{limit.words(middle(values))} in {name}, and {row.ci_none}", len(values)
-    said = launch_interval(values, level, alike=row.alike)
+    said = launch_interval(values, level, alike=row.likeness)
     return *_judged_interval((said.value, said.low, said.high), limit, name), len(values)
 
 
-def _memory_side(kept: Memory, limit: Limit, name: str, launches: int) -> tuple[str, str, int]:
-    """The same of what each object takes, by the interval of the row."""
-    if kept.held_bytes is None or kept.held_low is None or kept.held_high is None:
-        known = "" if kept.held_bytes is None else f"{limit.words(kept.held_bytes)} in one launch of "
-        return CANNOT_TELL, f"{known}{name}", min(launches, 1)
-    return *_judged_interval((kept.held_bytes, kept.held_low, kept.held_high), limit, name), launches
+def _memory_side(row: Row, limit: Limit, name: str, level: float) -> tuple[str, str, int]:
+    """The same of what each object takes."""
+    held = row.get(Memory).held_in_launches
+    if len(held) < 2:
+        known = "".join(f"{limit.words(value)} in one launch of " for value in held)
+        return CANNOT_TELL, f"{known}{name}", len(held)
+    said = difference_interval(held, level, alike=row.alike)
+    return *_judged_interval((said.value, said.low, said.high), limit, name), len(held)
 
 
 def _factor_side(weighed: Weighed, row: Row, limit: Limit, name: str, level: float) -> tuple[str, str, int]:

@@ -15,14 +15,16 @@ class Memory(Facet, frozen=True, kw_only=True):
     """Bytes of an object on the rank that has most: of a launch the mean over the second half of its samples,
     of the row the middle over launches, with intervals over launches (None with one).
 
-    `held_bytes` are from malloc() and not freed while objects are there, `left_bytes` still so when they have
-    been freed: of at least `freed` objects on a rank in each launch. `resident_bytes` and `locked_bytes` are
-    what the process has more in memory, and locked there. None for an op that keeps nothing.
+    `held_bytes` are from malloc() and not freed while objects are there, `held_in_launches` those of each
+    launch, `left_bytes` still so when they have been freed: of at least `freed` objects on a rank in each
+    launch. `resident_bytes` and `locked_bytes` are what the process has more in memory, and locked there.
+    None for an op that keeps nothing.
     """
 
     held_bytes: float | None = None
     held_low: float | None = None
     held_high: float | None = None
+    held_in_launches: tuple[float, ...] = ()
     left_bytes: float | None = None
     left_low: float | None = None
     left_high: float | None = None
@@ -43,6 +45,7 @@ class Memory(Facet, frozen=True, kw_only=True):
             held_bytes=of_held.value,
             held_low=of_held.low,
             held_high=of_held.high,
+            held_in_launches=tuple(held),
             left_bytes=of_left.value if of_left else None,
             left_low=of_left.low if of_left else None,
             left_high=of_left.high if of_left else None,

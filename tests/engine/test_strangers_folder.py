@@ -117,7 +117,7 @@ def test_commands_that_read_start_nothing(steelyard: Steelyard, planted: Path, t
         _changed(theirs, change, planted)
     for words in (
         ("show", theirs),
-        ("report", theirs, "--out", tmp_path / "report.html"),
+        ("report", theirs, "-o", tmp_path / "report.html"),
         ("compare", mine, theirs),
         ("check", "--history", mine, "--tonight", theirs),
         ("accept", theirs),
@@ -126,7 +126,8 @@ def test_commands_that_read_start_nothing(steelyard: Steelyard, planted: Path, t
         ("plot", theirs, "--out", tmp_path / "x.svg"),
         ("plan", "show", "self.spin", "--out", theirs),
     ):
-        steelyard(*words)
+        said = steelyard(*words)
+        assert "no such option" not in said.err, words  # so it read the folder
         assert not (tmp_path / "planted").exists(), words
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import write_whole
+from steelyard.base.files import create, make_folder, open_to_append, write_whole
 from steelyard.base.ownership import check_own_folder
 from steelyard.campaign.lock import locked
 from steelyard.campaign.started_programs import check_settings_here
@@ -113,6 +113,35 @@ def test_another_users_lock_is_not_believed(
     _as_user(victim, measure)
     assert process[0].poll() is None
     assert process[1] in (folder / ".lock").read_text()
+
+
+def test_a_link_of_another_user_is_not_measured_through(place: Path, victim: int) -> None:
+    """Where /proc/sys/fs/protected_symlinks is 0, it might lead to a folder of keys."""
+    mine, out = place / "mine", place / "out"
+
+    def measure() -> None:
+        with pytest.raises(InputError, match=r"out' is a link of the user 64002, and nothing is measured"):
+            check_own_folder(out)
+        (place / "own").symlink_to(mine)
+        check_own_folder(place / "own")
+
+    _as_user(victim, mine.mkdir)
+    _as_user(_HOSTILE, lambda: out.symlink_to(mine))
+    _as_user(victim, measure)
+    assert list(mine.iterdir()) == []
+
+
+def test_nobody_else_writes_what_is_made_under_any_umask(place: Path, victim: int) -> None:
+    def make() -> None:
+        os.umask(0)
+        make_folder(place / "out")
+        create(place / "out" / "made")
+        write_whole(place / "out" / "whole", b"")
+        open_to_append(place / "out" / "appended").close()
+
+    _as_user(victim, make)
+    assert {path.stat().st_mode & 0o777 for path in (place / "out").iterdir()} == {0o664}
+    assert (place / "out").stat().st_mode & 0o777 == 0o775
 
 
 def test_another_user_neither_holds_a_lock_nor_reads_its_mark(place: Path, victim: int) -> None:

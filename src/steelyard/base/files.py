@@ -30,7 +30,8 @@ _OURS = os.O_CLOEXEC | os.O_NOCTTY
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW  # fails on whatever stands there, links too
 _STREAMS = ("/dev", "/dev/fd", "/proc/self/fd")  # where names are those of open files and devices
 _RANDOM_BYTES = 8  # in the name of a file that is about to replace another
-_FOLDER_MODE = 0o775  # less what umask takes: nobody but user and group writes a folder of ours
+# Less what umask takes: nobody but user and group writes what is ours.
+_FOLDER_MODE, _FILE_MODE = 0o775, 0o664
 
 
 def real_path(path: Path) -> Path:
@@ -96,7 +97,7 @@ def open_to_append(path: Path, buffering: int = -1) -> IO[bytes]:
 
 def create(path: Path) -> None:
     """Create an empty file. Raises FileExistsError if there is anything of that name, and OSError."""
-    os.close(os.open(path, _NEW | _OURS, 0o666))
+    os.close(os.open(path, _NEW | _OURS, _FILE_MODE))
 
 
 def make_folder(path: Path) -> None:
@@ -127,7 +128,7 @@ def write_whole(path: Path, data: bytes) -> None:
     """
     partial = path.with_name(f".{path.name}.{secrets.token_hex(_RANDOM_BYTES)}")
     try:
-        with os.fdopen(os.open(partial, _NEW | _OURS, 0o666), "wb") as file:
+        with os.fdopen(os.open(partial, _NEW | _OURS, _FILE_MODE), "wb") as file:
             file.write(data)
         partial.replace(path)
     except OSError as error:
@@ -152,7 +153,7 @@ def _write_through(path: Path, data: bytes) -> None:
 def _opened(path: Path, flags: int) -> int:
     """Open a regular file; nothing of another kind is waited for."""
     try:
-        descriptor = os.open(path, flags | os.O_NONBLOCK | _OURS, 0o666)
+        descriptor = os.open(path, flags | os.O_NONBLOCK | _OURS, _FILE_MODE)
     except OSError as error:
         if error.errno == errno.ELOOP and path.is_symlink():
             raise InputError(f"{path} is a link, and nothing is written through it; remove it") from None

@@ -19,7 +19,12 @@ def check_own_folder(folder: Path) -> None:
     """Raise InputError if a results folder is another user's, or leads elsewhere.
 
     A group may write it: whoever shares a project's folder gives files to the group. Its owner may do more.
+    A link of another user may lead into any folder of ours.
     """
+    if folder.is_symlink() and not is_own(link := folder.lstat(), folder.parent):
+        raise InputError(
+            f"'{folder}' is a link of {owner_name(link)}, and nothing is measured through it; remove it"
+        )
     for path in (folder, *(folder / name for name in _WITHIN)):
         try:
             stat = path.stat() if path == folder else path.lstat()

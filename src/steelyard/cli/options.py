@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import itertools
@@ -266,20 +267,25 @@ class Command:
     measures: bool = False
 
     def made(self, name: str) -> Any:
-        """Import the command's module and make the command."""
-        module = importlib.import_module(f"steelyard.cli.{self.module}")
-        alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-        work = getattr(module, self.work)
-        add_command(
-            alone,
-            name,
-            getattr(module, self.options),
-            started_alone(work) if self.measures else work,
-            examples=getattr(module, "EXAMPLES", {}).get(self.work, ()),
-            names=getattr(module, "NAMES", {}).get(self.work),
-            elsewhere=getattr(module, "ELSEWHERE", {}).get(self.work, {}),
-        )
-        return typer.main.get_command(alone)
+        """Import the command's module and make the command, once."""
+        return _made(self, name)
+
+
+@functools.cache  # to find out what a line means asks for it, and to call it asks again
+def _made(row: Command, name: str) -> Any:
+    module = importlib.import_module(f"steelyard.cli.{row.module}")
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    work = getattr(module, row.work)
+    add_command(
+        alone,
+        name,
+        getattr(module, row.options),
+        started_alone(work) if row.measures else work,
+        examples=getattr(module, "EXAMPLES", {}).get(row.work, ()),
+        names=getattr(module, "NAMES", {}).get(row.work),
+        elsewhere=getattr(module, "ELSEWHERE", {}).get(row.work, {}),
+    )
+    return typer.main.get_command(alone)
 
 
 def lazy_group(

@@ -21,6 +21,7 @@ collective operations, Cluster Computing 10, 2007 (flat, chain, binary, pipeline
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -39,6 +40,9 @@ _BEFORE_TURN = (
     0.8  # of the time in which a root could have served all in turn: if it ends earlier, it did not serve all
 )
 _LEAST_COMMON = 0.5  # of the mean over ranks: the least time of a scatter and an allgather on all of them
+_ROUNDED = (
+    1e-9  # by which the errors of models may differ that are one on these ranks: the first of them stands
+)
 _HOP_APART = 1.5  # factor by which a tree's hop may differ from a measured message of the same size
 
 
@@ -227,17 +231,14 @@ def fit_trees(finishes: FloatArray, message: Message | None = None) -> tuple[Tre
     root on. With `message`, trees whose hop differs from it by more than a factor of 1.5 are left out.
     """
     best: dict[str, TreeFit] = {}
-    for one in _CANDIDATES:
-        children = one.tree(finishes.size)
-        for way in one.ways(_sums(children)):
-            factors, missed = _nearest(np.stack(way.columns, axis=1), finishes)
-            hop = float(factors @ np.array(way.hop))
-            if hop <= 0 or not way.least(factors) or not _is_hop(one.family, hop, message, finishes.size):
-                continue
-            if one.family == SCATTER_ALLGATHER and factors[0] < _LEAST_COMMON * finishes.mean():
-                continue
-            if one.family not in best or missed < best[one.family].missed:
-                best[one.family] = TreeFit(one.family, missed, hop, children)
+    for model, factors, missed in _fitted(finishes):
+        family, hop = model.family, float(factors @ np.array(model.way.hop))
+        if hop <= 0 or not model.way.least(factors) or not _is_hop(family, hop, message, finishes.size):
+            continue
+        if family == SCATTER_ALLGATHER and factors[0] < _LEAST_COMMON * finishes.mean():
+            continue
+        if family not in best or missed < best[family].missed * (1 - _ROUNDED):
+            best[family] = TreeFit(family, missed, hop, model.children)
     return tuple(sorted(best.values(), key=lambda fit: fit.missed))
 
 
@@ -249,8 +250,36 @@ def _is_hop(family: str, hop: float, message: Message | None, ranks: int) -> boo
     return message.whole / _HOP_APART <= hop <= most * _HOP_APART
 
 
-def _nearest(columns: FloatArray, seen: FloatArray) -> tuple[FloatArray, float]:
-    """Fit factors that are not below 0; return them, and the root mean square error over the mean."""
-    mean = float(seen.mean())
-    factors = nonnegative_fits(columns, seen / mean)
-    return factors * mean, float(np.linalg.norm(columns @ factors - seen / mean)) / math.sqrt(seen.size)
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """A tree of a family, and a model of waiting in it; `place` is its own among all."""
+
+    place: int
+    family: str
+    children: Children
+    way: _Way
+
+
+@functools.lru_cache(maxsize=8)
+def _stacks(ranks: int) -> tuple[tuple[tuple[_Model, ...], FloatArray], ...]:
+    """Make all models of so many ranks; those of as many columns are one stack, (models, ranks, columns)."""
+    trees = [(one, one.tree(ranks)) for one in _CANDIDATES]
+    ways = ((one.family, tree, way) for one, tree in trees for way in one.ways(_sums(tree)))
+    alike: dict[int, list[_Model]] = {}
+    for place, (family, tree, way) in enumerate(ways):
+        alike.setdefault(len(way.hop), []).append(_Model(place, family, tree, way))
+    return tuple(
+        (tuple(models), np.array([np.stack(model.way.columns, axis=1) for model in models]))
+        for models in alike.values()
+    )
+
+
+def _fitted(finishes: FloatArray) -> list[tuple[_Model, FloatArray, float]]:
+    """Fit each model by factors that are not below 0; the error is the root mean square over the mean."""
+    mean = float(finishes.mean())
+    seen, found = finishes / mean, list[tuple[_Model, FloatArray, float]]()
+    for models, columns in _stacks(finishes.size):
+        factors = nonnegative_fits(columns, seen)
+        apart = np.linalg.norm((columns @ factors[..., None])[..., 0] - seen, axis=-1) / math.sqrt(seen.size)
+        found += zip(models, factors * mean, apart.tolist(), strict=True)
+    return sorted(found, key=lambda one: one[0].place)

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.signal import lfilter
 from scipy.special import ndtri
 
 from cbuild import library_of_tests
@@ -125,6 +124,8 @@ def _lognormal(rng: np.random.Generator, count: int) -> FloatArray:
 
 def _autoregressive(rng: np.random.Generator, count: int) -> FloatArray:
     """AR(1) with a correlation time of 50 values, begun in its stationary state."""
+    from scipy.signal import lfilter  # which takes each worker a second, and few need it
+
     rho = math.exp(-1 / 50)
     shocks = rng.standard_normal(count) * math.sqrt(1 - rho * rho)
     shocks[0] = rng.standard_normal()

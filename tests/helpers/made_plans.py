@@ -25,7 +25,7 @@ PLANS = sorted(
     for name in shipped_plans()
     if name not in _ALIKE and (not name.startswith("rma-mt-") or name == "rma-mt-apps")
 )
-MOST_VARIANTS = 8  # of the parameters of an op
+MOST_VARIANTS = 4  # of the parameters of an op
 # What ops of the family noise count.
 COUNTS = {"noise.ftq": ("units",), "noise.selfish": (*LENGTH_NAMES, "lost_ns", "longest_ns")}
 SIZES = (8, 1024, 65536)  # where a plan asks for several

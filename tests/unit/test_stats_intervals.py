@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.signal import lfilter
 
 from samples import generator
 from steelyard.stats import (
@@ -55,6 +54,8 @@ def test_blocks_cover_the_median_of_independent_data(count: int, shape: str) -> 
 
 def correlated(rng: np.random.Generator, shape: tuple[int, ...], time: float) -> FloatArray:
     """AR(1) of unit variance with a correlation time of `time` samples, stationary from the start."""
+    from scipy.signal import lfilter  # which takes each worker a second, and few need it
+
     phi = math.exp(-1 / time)
     noise = math.sqrt(1 - phi**2) * rng.standard_normal(shape)
     noise[..., 0] /= math.sqrt(1 - phi**2)

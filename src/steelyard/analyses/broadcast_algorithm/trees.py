@@ -40,9 +40,7 @@ _BEFORE_TURN = (
     0.8  # of the time in which a root could have served all in turn: if it ends earlier, it did not serve all
 )
 _LEAST_COMMON = 0.5  # of the mean over ranks: the least time of a scatter and an allgather on all of them
-_ROUNDED = (
-    1e-9  # by which the errors of models may differ that are one on these ranks: the first of them stands
-)
+_ROUNDED = 1e-9  # by which errors of models may differ that are one on these ranks: the first stands
 _HOP_APART = 1.5  # factor by which a tree's hop may differ from a measured message of the same size
 
 

@@ -70,10 +70,10 @@ CONSUMERS = build/consumers
 SITE = build/site-tools
 WHEELS = build/wheels
 LMOD = build/lmod
-# A worker for what wants the cores, one for what waits, one for the rest. Each reads all tests: what pytest makes of them
-# is kept, also where Python is told to write no bytecode, or it takes each of them twice as long.
+# A worker for what wants the cores, one for what waits, one for the rest, in the order of pyproject.toml. Each reads all
+# tests: what pytest makes of them is kept, also where Python is told to write no bytecode, or it takes each twice as long.
 KEPT = PYTHONDONTWRITEBYTECODE= $(BIN)/pytest
-PYTEST = $(KEPT) -n 3 --dist loadgroup
+PYTEST = $(KEPT) -n 3 --dist loadgroup --no-loadscope-reorder
 pytest:
 	$(PYTEST) -m 'not network and not further'
 

@@ -74,15 +74,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What starts an MPI runs in one worker of pytest-xdist, one after the other, for ranks want the cores.
 
     A module of them that mostly waits, for time limits and for what was killed, names a group of its own. The
-    other workers do the rest meanwhile (`--dist loadgroup`).
+    other workers do the rest meanwhile (`--dist loadgroup`), each module in one of them, which makes its
+    fixtures once.
     """
     for item in items:
-        if not item.path.is_relative_to(_GROUPED):
-            continue
-        if _is_further(item):
+        is_grouped = item.path.is_relative_to(_GROUPED)
+        if is_grouped and _is_further(item):
             item.add_marker(pytest.mark.further)
         if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(_GROUP))
+            item.add_marker(pytest.mark.xdist_group(_GROUP if is_grouped else item.path.stem))
 
 
 def _is_further(item: pytest.Item) -> bool:

@@ -145,7 +145,7 @@ def disk() -> Iterator[Callable[[str], Path]]:
         folder.rmdir()
 
 
-@pytest.mark.parametrize("size", ["4k", further("8k"), "16k"])
+@pytest.mark.parametrize("size", [further("4k"), further("8k"), "16k"])
 def test_a_full_disk_is_one_sentence_and_room_is_all_it_takes_to_go_on(
     disk: Callable[[str], Path], size: str
 ) -> None:

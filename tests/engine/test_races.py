@@ -76,10 +76,7 @@ _ORDERS = {
 }
 
 
-_FIRST = ("a gate says that all have come", "work is given")  # of each file one is not further
-
-
-@pytest.mark.parametrize("what", [one if one in _FIRST else further(one) for one in _ORDERS])
+@pytest.mark.parametrize("what", [one if one == "work is given" else further(one) for one in _ORDERS])
 def test_each_order_of_memory_is_missed(what: str, tmp_path: Path, compiler: str, objects: Path) -> None:
     """Races that are planted are found; so nothing of the above would pass without being looked at."""
     name, words = _ORDERS[what]

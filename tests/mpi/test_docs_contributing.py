@@ -76,7 +76,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("this is not a checkout")
     root = tmp_path_factory.mktemp("copy")
     for name in ("engine", "src", "tests", "plans"):
-        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, root / name)  # with what Python has compiled of them
     shutil.copy(ROOT / "pyproject.toml", root)
     for diff in (one for one in _SNIPPETS if one.kind == "diff"):
         for name, text in with_added(diff.text, root).items():

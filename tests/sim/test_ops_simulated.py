@@ -1,4 +1,4 @@
-"""Every op on 27 or 64 ranks, which no machine for tests has: in simulation, where SimGrid has the call."""
+"""Every op on 27 ranks or 64, which no machine for tests has: in simulation, where SimGrid has the call."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ _LEFT_OUT = {
 @pytest.mark.parametrize(
     ("family", "ranks"),
     [
-        ("p2p", 64),
+        ("p2p", 27),
+        further("p2p", 64),
         ("coll", 27),
         further("coll", 64),
         further("mock", 27),

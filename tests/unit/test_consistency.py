@@ -238,7 +238,7 @@ def _corrupted(rng: random.Random, record: dict[str, Any]) -> tuple[dict[str, An
     return record, ".".join(map(str, (*way, key)))
 
 
-@pytest.mark.parametrize("turns", [80, further(400)])
+@pytest.mark.parametrize("turns", [40, further(400)])
 def test_no_field_can_cause_a_traceback(folder: Path, capsys: pytest.CaptureFixture[str], turns: int) -> None:
     """A fixed series of corruptions, of each kind of record alike: each ends in a sentence or in results."""
     rng, ends = random.Random(11), {"told": 0, "result": 0}

@@ -127,16 +127,16 @@ def test_what_the_referee_reads_is_what_the_row_says() -> None:
     assert referee.row_interval(row, 0.99).low == row.get(Samples).p99_low
 
 
-def test_quantiles_of_arms_and_nights_are_judged_as_planted() -> None:
+@pytest.mark.parametrize("seed", [0, further(1), further(2)])
+def test_quantiles_of_arms_and_nights_are_judged_as_planted(seed: int) -> None:
     """A tail that is half as long again is found by twelve pairs and twelve nights; equals do not alarm."""
     world = referee.TAILS["samples: 3 % take 1.5 times as long"]
-    for seed in range(3):
-        equal, longer = (referee.compared(world, 12, effect, seed, 0.99) for effect in (0.0, 0.5))
-        assert longer.points[0].verdict == SLOWER
-        assert not {SLOWER, FASTER} & {one.verdict for one in (*equal.points, *longer.points[1:])}
-        calm, longer = (referee.checked(world, 12, effect, seed) for effect in (0.0, 0.5))
-        assert longer.points[0].verdict == SLOWER
-        assert not {SLOWER, FASTER} & {one.verdict for one in (*calm.points, *longer.points[1:])}
+    equal, longer = (referee.compared(world, 12, effect, seed, 0.99) for effect in (0.0, 0.5))
+    assert longer.points[0].verdict == SLOWER
+    assert not {SLOWER, FASTER} & {one.verdict for one in (*equal.points, *longer.points[1:])}
+    calm, longer = (referee.checked(world, 12, effect, seed) for effect in (0.0, 0.5))
+    assert longer.points[0].verdict == SLOWER
+    assert not {SLOWER, FASTER} & {one.verdict for one in (*calm.points, *longer.points[1:])}
 
 
 @pytest.mark.parametrize(

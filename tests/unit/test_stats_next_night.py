@@ -22,16 +22,18 @@ def _nights(seed: int, nights: int, columns: int, alike: float = 0.0, cv: float 
     return values
 
 
-def test_a_history_without_a_change_has_none_dated() -> None:
-    """60 histories of 12 series at 1 % each: 4 or more have a probability of 0.003 (binomial)."""
-    alarms = sum(bool(find_changes(_nights(seed, 24, 12), seed=seed)) for seed in range(60))
-    assert alarms < 4
+@pytest.mark.parametrize(("histories", "least"), [(30, 3), further(60, 4)])
+def test_a_history_without_a_change_has_none_dated(histories: int, least: int) -> None:
+    """Of 12 series at 1 % each: so many or more have a probability of 0.003 (binomial)."""
+    alarms = sum(bool(find_changes(_nights(seed, 24, 12), seed=seed)) for seed in range(histories))
+    assert alarms < least
 
 
-def test_nights_that_are_like_the_one_before_are_not_taken_for_changes() -> None:
+@pytest.mark.parametrize(("histories", "least"), [(20, 4), further(40, 6)])
+def test_nights_that_are_like_the_one_before_are_not_taken_for_changes(histories: int, least: int) -> None:
     """With a correlation of 0.5 the same orders without regard to it find a change in every third history."""
-    alarms = sum(bool(find_changes(_nights(seed, 30, 12, alike=0.5), seed=seed)) for seed in range(40))
-    assert alarms < 6
+    alarms = sum(bool(find_changes(_nights(seed, 30, 12, alike=0.5), seed=seed)) for seed in range(histories))
+    assert alarms < least
 
 
 @pytest.mark.parametrize("effect", [0.05, further(-0.05), further(1.0)])
@@ -101,13 +103,14 @@ def test_the_scale_of_normal_numbers() -> None:
     assert float(scale_of(drawn)) < 20
 
 
-def test_a_night_like_those_before_is_not_slower() -> None:
-    """200 nights of 20 series at 1 % each: 7 or more have a probability of 0.004 (binomial)."""
+@pytest.mark.parametrize(("nights", "least"), [(100, 5), further(200, 7)])
+def test_a_night_like_those_before_is_not_slower(nights: int, least: int) -> None:
+    """Of 20 series at 1 % each: so many or more have a probability of 0.004 (binomial)."""
     alarms = 0
-    for seed in range(200):
+    for seed in range(nights):
         values = _nights(seed, 15, 20)
         alarms += bool((screen_tonight(values, [(0,)] * 20).p <= 0.01).any())
-    assert alarms < 7
+    assert alarms < least
 
 
 def test_nights_with_heavy_tails_alarm_little_more() -> None:

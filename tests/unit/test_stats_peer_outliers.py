@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from further import further
 from steelyard.stats.peer_outliers import compare_peers
 
 PLACES, LAUNCHES = 8, 6
@@ -24,7 +25,7 @@ def alike(rng: np.random.Generator, kind: str) -> NDArray[np.float64]:
     return np.asarray(added + 0.1 * rng.standard_normal((LAUNCHES, 1)))
 
 
-@pytest.mark.parametrize("kind", ["normal", "tails", "modes"])
+@pytest.mark.parametrize("kind", ["normal", further("tails"), "modes"])
 def test_of_200_machines_without_fault_at_most_four_have_an_odd_place(kind: str) -> None:
     """1 % of 200 and 2 for chance."""
     rng = np.random.default_rng(20)

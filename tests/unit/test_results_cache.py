@@ -113,6 +113,8 @@ def test_another_program_reads_anew(folder: Path, tmp_path: Path, monkeypatch: p
     read_once(folder)
     assert not reads_anew(folder, monkeypatch)
     source.write_text("another")
+    assert not reads_anew(folder, monkeypatch)  # in a process that has loaded the one
+    module._program.cache_clear()
     assert reads_anew(folder, monkeypatch)
 
 
@@ -127,6 +129,7 @@ def another_digit(folder: Path) -> None:
 @pytest.fixture
 def within_a_tick(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All changes of a file of `folder` have the time of the first, which is now: as at the end of a run."""
+    read_once(folder)  # the program's own files have their times
     assert folder
     monkeypatch.setattr(module, "_SETTLED_NS", 10**19)
     monkeypatch.setattr(module, "_stamp", lambda file: (file, Path(file).stat().st_size, 1, 1, 1))

@@ -8,12 +8,12 @@ change within a tick of the file system's clock would show in no time.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import pickle
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -73,14 +73,18 @@ def read_once(folder: Path, name: str = "") -> ReadFolder:
 def _state_of(folder: Path) -> FolderState:
     files = [folder / "campaign.json", *sorted((folder / "records").glob("*.jsonl"))]
     versions = (sys.version, np.__version__, msgspec.__version__)
-    return FolderState(versions, tuple(_program()), tuple(_stamp(str(file)) for file in files))
+    program = _program(Path(__file__).parents[1])
+    return FolderState(versions, program, tuple(_stamp(str(file)) for file in files))
 
 
-def _program() -> Iterator[FileStamp]:
-    for where, _, names in os.walk(Path(__file__).parents[1]):
-        for name in sorted(names):
-            if name.endswith(".py"):
-                yield _stamp(os.path.join(where, name))  # noqa: PTH118 - hundreds, in ms
+@functools.cache  # what a process has loaded stays as it was; hundreds of files take ms
+def _program(folder: Path) -> tuple[FileStamp, ...]:
+    found = ((where, name) for where, _, names in os.walk(folder) for name in sorted(names))
+    return tuple(
+        _stamp(os.path.join(where, name))  # noqa: PTH118 - as above
+        for where, name in found
+        if name.endswith(".py")
+    )
 
 
 def _stamp(file: str) -> FileStamp:

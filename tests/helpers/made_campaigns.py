@@ -21,7 +21,7 @@ from steelyard.records.campaign_file import WRAPPER, CampaignFile, PlannedPoint
 from steelyard.records.parts import JobMpi
 
 _DAY_NS = 86_400 * 10**9
-_MOST_LAUNCHES = 3  # are made
+_MOST_LAUNCHES = 2  # are made
 _CORES = 2  # that are used where it is measured
 
 

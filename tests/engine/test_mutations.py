@@ -38,11 +38,16 @@ _MOST_LEFT = 0.05  # of a part's changes: those that a test could notice and non
 def _judged(path: str) -> dict[str, str]:
     """What was said of changes that no test notices, by the change."""
     rows = tomllib.loads((ROOT / "tests" / "data" / "mutations.toml").read_text())["survivor"]
-    return {f"{row['before']} -> {row['after']}": row["why"] for row in rows if row["path"] == path}
+    return {_named(row["before"], row["after"]): row["why"] for row in rows if row["path"] == path}
 
 
 def _name(mutant: Mutant) -> str:
-    return f"{mutant.before} -> {mutant.after}"
+    return _named(mutant.before, mutant.after)
+
+
+def _named(before: str, after: str) -> str:
+    """Name a change, however a formatter aligns the comments behind it."""
+    return " ".join(f"{before} -> {after}".split())
 
 
 @pytest.mark.parametrize(("path", "tests"), [further(*part) for part in _PARTS.items()], ids=list(_PARTS))

@@ -18,7 +18,7 @@ from steelyard.base.json_text import ANYTHING, MOST_FREE, MOST_VALUES, check_sha
 from steelyard.base.printable import all_visible, visible
 from steelyard.base.product import MOST_LAUNCHES, MOST_TEST_CASES
 from steelyard.base.secret import masked, masked_document, masked_settings, masked_words
-from steelyard.records.fields import Count, Name, Params, RankCount, ThreadCount, Variables
+from steelyard.records.fields import Count, Environment, Name, Params, RankCount, ThreadCount
 from steelyard.records.kinds import BLOCKING, CALL
 from steelyard.records.legacy_kinds import op_kind
 from steelyard.records.schema import SCHEMA
@@ -92,10 +92,10 @@ class PlannedPoint(Struct, frozen=True, kw_only=True):
     method_params: Params = {}
     rule_params: Params = {}
     mpi: Name | None = None
-    omp: Variables = {}  # settings of OpenMP for the launch
+    omp: Environment = {}  # settings of OpenMP for the launch
     reference: Count | None = None  # the point of the same op without what is measured
     placement: Placement | None = None  # None: the launcher's default
-    env: Variables = {}  # variables of the launch, those of AROUND; "-" removes one
+    env: Environment = {}  # variables of the launch, those of AROUND; "-" removes one
     hosts: RankCount | None = None  # of equal numbers of ranks; None: the plan does not set them
     arm: Name | None = None  # the arm that it belongs to, if arms are compared
     beside: int | None = None  # points of the same number and size follow each other in a launch

@@ -24,7 +24,7 @@ FEW = Meta(max_length=MOST_KEYS)
 Params = Annotated[
     dict[Name, Number | Text], FEW
 ]  # of an op, a method or a rule: numbers, and words to choose from
-Variables = Annotated[dict[Name, Text], FEW]
+Environment = Annotated[dict[Name, Text], FEW]
 Free = Annotated[dict[Name, Any], FEW]  # what the package or the engine know of a system
 Whole = Annotated[int, Meta(ge=-MOST, le=MOST)]
 Count = Annotated[int, Meta(ge=0, le=MOST)]

@@ -19,6 +19,7 @@ from steelyard.records.fields import (
     Amount,
     Count,
     Counts,
+    Environment,
     Free,
     Name,
     Params,
@@ -30,7 +31,6 @@ from steelyard.records.fields import (
     Text,
     ThreadCount,
     Timestamps,
-    Variables,
     Whole,
 )
 from steelyard.records.kernel_answer import KernelAnswer
@@ -71,7 +71,7 @@ class Job(_Record, frozen=True, tag="job"):
     mpi: JobMpi | None = None
     engine: Text = ""
     command: tuple[Text, ...] = ()
-    environment: Variables = {}
+    environment: Environment = {}
     preset: Name | None = None
     cores: Count = 0
     placement: Text | None = None  # asked for: `unbound`, `shared-l3 0,1`; None: the default
@@ -100,7 +100,7 @@ class Launch(_Record, frozen=True, tag="launch"):
     core: Core | None = None
     yield_: Name = field(name="yield", default="real")
     start_unix_ns: Whole = 0
-    environment: Variables = {}  # variables that MPI, OpenMP and the C library read; secrets are "***"
+    environment: Environment = {}  # variables that MPI, OpenMP and the C library read; secrets are "***"
     libraries: tuple[Library, ...] = ()  # of rank 0, the program first
     tick_most_ns: Amount | None = None  # of any rank, where `places` are of chosen ranks
 

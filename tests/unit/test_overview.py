@@ -69,7 +69,7 @@ def _on_mpis() -> Iterator[Any]:
             yield further(name, mpis) if is_further else (name, mpis)
 
 
-@pytest.mark.parametrize(("name", "mpis"), _on_mpis())
+@pytest.mark.parametrize(("name", "mpis"), [*_on_mpis()])
 def test_every_number_of_a_shipped_plan_is_whole(tmp_path: Path, name: str, mpis: Sequence[str]) -> None:
     plan = read_plan(shipped_plans()[name])
     points = {

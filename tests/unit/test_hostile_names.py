@@ -63,6 +63,13 @@ def test_compare_shows_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "<img" not in page
 
 
+def test_a_report_shows_names_of_files_of_records(tmp_path: Path) -> None:
+    """A sentence about a file that cannot be read names it."""
+    folder = _made(tmp_path / "out", "mpich-4.0.2")
+    (folder / "records" / "l99-\x1b[31m.jsonl").write_bytes(b"{}\n")
+    _harmless(write_report([folder], tmp_path / "a.html").read_text())
+
+
 def test_check_shows_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError
 from steelyard.base.files import open_regular
 from steelyard.base.json_text import ANYTHING, MOST_FREE, check_shape, decode_json, values_in
-from steelyard.base.printable import all_visible, is_plain, shortened
+from steelyard.base.printable import all_visible, is_plain, shortened, visible
 from steelyard.base.serial_map import Mapper, serially
 from steelyard.records.collector import Collector
 from steelyard.records.consistency import contradiction
@@ -302,10 +302,10 @@ def _read(path: Path, visit: Visit | None) -> JobFile | str | None:
     except _UnbegunError:
         return None
     except InputError as error:
-        return str(error)
+        return visible(str(error))
     if not re.fullmatch(re.escape(file.job.job) + r"(\.\d+)?", path.stem):
         job = shortened(file.job.job, _MOST_QUOTED)
-        return f"{path} is not named as its job, {job}; if it is a copy, move it elsewhere"
+        return visible(f"{path} is not named as its job, {job}; if it is a copy, move it elsewhere")
     return file
 
 

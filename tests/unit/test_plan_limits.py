@@ -142,7 +142,7 @@ def test_a_placement_of_more_places_than_cpus() -> None:
 def test_a_measure_has_no_more_entries_than_somebody_writes(key: str) -> None:
     """Each is looked for among all ops: 70,000 names of ops took minutes."""
     names = [f"K{i}" for i in range(1001)]
-    value: object = tuple(names) if key == "ops" else dict.fromkeys(names, "1")
+    value: Any = tuple(names) if key == "ops" else dict.fromkeys(names, "1")
     with pytest.raises(InputError, match=f"{key} has 1001 entries; give at most 1000"):
         _points(**{key: value})
 

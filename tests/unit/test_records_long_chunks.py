@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -61,7 +62,10 @@ def test_counts_of_a_long_chunk_are_arrays_too() -> None:
     """A chunk of 4096 ranks whose op counts has 13 million numbers: too many for Python's."""
     count = 300
     stamps = (4_123_456_789 + 997 * np.arange(4 * count).reshape(4, count)).tolist()
-    counts = {name: [[first] * count, [7] * count] for name, first in (("lost_ns", 1), ("units", 2**40))}
+    firsts = (("lost_ns", 1), ("units", 2**40))
+    counts: dict[str, Sequence[Sequence[int]]] = {
+        name: [[first] * count, [7] * count] for name, first in firsts
+    }
     obs = Obs(point=3, first=0, count=count, start_ns=stamps[:2], stop_ns=stamps[2:], counts=counts)
     line = msgspec.json.encode(obs)
     read = decode_chunk(line)

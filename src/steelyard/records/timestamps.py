@@ -60,7 +60,9 @@ def decode_chunk(line: bytes) -> Obs | None:
         rows = iter(_read_rows([*stamps, *counted], text.count))
         start = list(islice(rows, ranks))
         stop = start if is_instant else list(islice(rows, len(text.stop_ns)))
-        counts = {name: list(islice(rows, len(of_ranks))) for name, of_ranks in text.counts.items()}
+        counts: dict[str, Sequence[Sequence[int]]] = {
+            name: list(islice(rows, len(of_ranks))) for name, of_ranks in text.counts.items()
+        }
         others = dict(zip(_OTHERS, _others_of(text), strict=True))
         return Obs(start_ns=start, stop_ns=stop, counts=counts, **others)
     except (msgspec.DecodeError, RecursionError, ValueError, DeprecationWarning):

@@ -50,7 +50,7 @@ class MadeCampaigns:
             return
         self._began_ns += _DAY_NS
         make_folder(folder / "records")
-        rng = np.random.default_rng(campaign.seed)
+        rng = np.random.default_rng(self._began_ns // _DAY_NS)  # the same each time that a page is typed
         for job in plan_jobs(campaign, min(plan.most_launches, _MOST_LAUNCHES), finished(folder)):
             path = _free(folder / "records" / f"{job.name}.jsonl")
             members = [(point.point, _made(point, setup)) for point in job.points]

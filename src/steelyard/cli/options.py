@@ -8,6 +8,7 @@ import inspect
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -124,10 +125,11 @@ def add_command(
     class WithNames(TyperCommand):
         def format_options(self, ctx: Any, formatter: Any) -> None:
             known = names() if names is not None else {}
-            for param in self.params:
+            params = [copy(param) for param in self.get_params(ctx)]  # the command is kept, without the names
+            for param in params:
                 if (words := known.get(param.name or "")) and hasattr(param, "help"):
                     param.help = f"{param.help}; one of {', '.join(words)}"
-            _format_options(self.get_params(ctx), ctx, formatter)
+            _format_options(params, ctx, formatter)
 
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
             if theirs := [word for word in _no_values(self.params, args) if word in elsewhere]:

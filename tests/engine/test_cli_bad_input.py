@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -343,3 +344,17 @@ def test_list_of_what_there_is_not(steelyard: Steelyard) -> None:
     said = steelyard("list", "self.emty")
     assert (said.code, said.out) == (2, "")
     assert "nothing here is called 'self.emty'; did you mean 'self.empty'? 'steelyard list'" in said.err
+
+
+@pytest.mark.parametrize("command", ["compare {}", "accept {}", "check --history {}", "check guidelines {}"])
+def test_what_gives_no_verdict_is_an_error_in_junit(
+    steelyard: Steelyard, tmp_path: Path, command: str
+) -> None:
+    """A CI system reads the file, where verdicts of yesterday may stand."""
+    junit = tmp_path / "verdicts.xml"
+    junit.write_text("<testsuite/>")
+    said = steelyard(*command.format(tmp_path / "nowhere").split(), "--junit", junit)
+    assert said.code == 2
+    (case,) = ET.fromstring(junit.read_bytes()).iter("testcase")
+    assert said.err.strip().removeprefix("steelyard: ").split()[:4] == case[0].attrib["message"].split()[:4]
+    assert case[0].tag == "error"

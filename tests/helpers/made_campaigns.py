@@ -21,7 +21,7 @@ from steelyard.records.campaign_file import WRAPPER, CampaignFile, PlannedPoint
 from steelyard.records.parts import JobMpi
 
 _DAY_NS = 86_400 * 10**9
-_MOST_LAUNCHES = 2  # are made
+_MOST_LAUNCHES = 3  # are made
 _CORES = 2  # that are used where it is measured
 
 
@@ -50,7 +50,7 @@ class MadeCampaigns:
             return
         self._began_ns += _DAY_NS
         make_folder(folder / "records")
-        rng = np.random.default_rng(self._began_ns // _DAY_NS)  # the same each time that a page is typed
+        rng = np.random.default_rng(campaign.seed)
         for job in plan_jobs(campaign, min(plan.most_launches, _MOST_LAUNCHES), finished(folder)):
             path = _free(folder / "records" / f"{job.name}.jsonl")
             members = [(point.point, _made(point, setup)) for point in job.points]

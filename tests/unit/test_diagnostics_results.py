@@ -14,10 +14,11 @@ from record_lines import unsealed
 from steelyard.base.cpulist import cpu_set
 from steelyard.base.diagnostic import SEVERITIES, Diagnostic
 from steelyard.diagnostics.results import diagnostics
+from steelyard.diagnostics.results.binding import MOST_CPUS, cores_by_cpus
 from steelyard.diagnostics.results.evidence import Evidence
 from steelyard.diagnostics.results.records import damaged
 from steelyard.records.campaign_file import MODULES, WRAPPER, Placement
-from steelyard.records.parts import WatchedPath
+from steelyard.records.parts import Place, WatchedPath
 from steelyard.records.schema import End, Watch
 from steelyard.results.load import load
 from steelyard.results.rows import rows_of
@@ -179,6 +180,13 @@ def test_binding_is_judged_by_cores(
 ) -> None:
     names = set(found_in(tmp_path, cpus=lambda rank: cpus[rank], machine={"cores": cores}))
     assert names & {"shared-cores", "unbound"} == found
+
+
+def test_lists_of_cpus_of_a_launch_are_bounded() -> None:
+    """A folder from elsewhere may hold 200,000 of them, of 4096 CPUs each."""
+    places = [Place(rank=rank, host="vm", cpus=f"0-4094,{4095 + rank}") for rank in range(300)]
+    assert len(cores_by_cpus(places, {})) == MOST_CPUS // 4096
+    assert cores_by_cpus(places[:1] * 300, {7: 3, 8: 3}).keys() == {places[0].cpus}
 
 
 def test_the_instrument_may_measure_next_to_nothing(tmp_path: Path) -> None:

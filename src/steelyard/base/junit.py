@@ -14,12 +14,13 @@ _IN_ATTRIBUTE = _IN_TEXT | str.maketrans({'"': "&quot;", "\n": "&#10;", "\r": "&
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A test case: it fails or is skipped with a sentence, else it passed; `told` is its output."""
+    """A test case: it fails, is skipped or had an error, with a sentence, else it passed; `told` is output."""
 
     classname: str
     name: str
     failure: str | None = None
     skipped: str | None = None
+    error: str | None = None
     told: str = ""
 
 
@@ -41,17 +42,18 @@ def junit_xml(suites: Sequence[Suite]) -> bytes:
 def _suite(suite: Suite) -> str:
     failures = sum(case.failure is not None for case in suite.cases)
     skipped = sum(case.skipped is not None for case in suite.cases)
-    counts = f'tests="{len(suite.cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
+    errors = sum(case.error is not None for case in suite.cases)
+    counts = f'tests="{len(suite.cases)}" failures="{failures}" errors="{errors}" skipped="{skipped}"'
     inner = "".join(map(_case, suite.cases))
     return f"<testsuite name={_attribute(suite.name)} {counts}>\n{inner}</testsuite>\n"
 
 
 def _case(case: Case) -> str:
     inside = ""
-    if case.failure is not None:
-        inside = f"<failure message={_attribute(case.failure)}/>"
-    elif case.skipped is not None:
-        inside = f"<skipped message={_attribute(case.skipped)}/>"
+    for word, message in (("failure", case.failure), ("error", case.error), ("skipped", case.skipped)):
+        if message is not None:
+            inside = f"<{word} message={_attribute(message)}/>"
+            break
     if case.told:
         inside += f"<system-out>{_escaped(case.told, _IN_TEXT)}</system-out>"
     name = f"classname={_attribute(case.classname)} name={_attribute(case.name)}"

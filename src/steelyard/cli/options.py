@@ -277,11 +277,15 @@ class Command:
 def _made(row: Command, name: str) -> Any:
     module = importlib.import_module(f"steelyard.cli.{row.module}")
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    work = getattr(module, row.work)
+    options, work = getattr(module, row.options), getattr(module, row.work)
+    if "junit" in options.__dataclass_fields__:
+        from steelyard.cli.verdict_output import with_junit_of_errors
+
+        work = with_junit_of_errors(name, work)
     add_command(
         alone,
         name,
-        getattr(module, row.options),
+        options,
         started_alone(work) if row.measures else work,
         examples=getattr(module, "EXAMPLES", {}).get(row.work, ()),
         names=getattr(module, "NAMES", {}).get(row.work),

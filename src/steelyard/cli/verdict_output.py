@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from steelyard.base.errors import InputError, SteelyardError
+from steelyard.base.junit import Case, Suite, junit_xml
 from steelyard.cli.console import say_json
 from steelyard.cli.output_files import write_asked
 
@@ -16,6 +20,23 @@ if TYPE_CHECKING:
 
     from steelyard.judges.verdict import Judged, Scale
     from steelyard.render.table import Table
+
+
+def with_junit_of_errors(command: str, work: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Make a command that ends without verdicts say so in the file of `--junit`, where earlier ones may stand."""
+
+    @functools.wraps(work)
+    def told(options: Any) -> None:
+        try:
+            work(options)
+        except SteelyardError as error:
+            if options.junit is not None:
+                case = Case("steelyard", command, error=str(error))
+                with suppress(InputError):  # the first sentence is what counts
+                    write_asked(options.junit, junit_xml([Suite(f"steelyard {command}", (case,))]), "--junit")
+            raise
+
+    return told
 
 
 def write_junit(path: Path | None, title: str, scale: Scale, judged: Iterable[Judged], strict: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 
 from steelyard.base.cpulist import cpu_set
@@ -19,6 +19,8 @@ from steelyard.rows.words import row_name
 
 # Ops that put their threads on one CPU, or on others in turn: that is what they measure.
 BINDS_ITSELF = ("pthread.switch", "pthread.slice", "pthread.migrate")
+# Different lists of a launch have no more in all: 16,384 ranks with 64 of their own, read in a second.
+MOST_CPUS = 2**20
 
 
 @check(
@@ -79,12 +81,15 @@ def shared_cores(evidence: Evidence) -> str | None:
     found: list[str] = []
     for mpi, _, places in _bound_jobs(evidence.measured):
         owner: dict[int, Place] = {}
+        entered: set[str] = set()
         for place, cores in places:
-            other = next((owner[core] for core in sorted(cores) if core in owner), None)
+            other = next((owner[core] for core in cores if core in owner), None)
             if other is not None:
                 cpus = f"CPUs {other.cpus} and {place.cpus}"
                 found.append(f"ranks {other.rank} and {place.rank} of {mpi} may run on one core ({cpus})")
-            owner.update(dict.fromkeys(cores, place))
+            if place.cpus not in entered:
+                entered.add(place.cpus)
+                owner.update(dict.fromkeys(cores, place))
     names = _bound_by_us(evidence)
     for file in evidence.measured.files:
         if not _is_oversubscribed(file.job) and not file.job.cpus:
@@ -97,9 +102,9 @@ def _bound_by_us(evidence: Evidence) -> dict[int, str]:
     return {row.point: row_name(row) for row in evidence.rows if row.op not in BINDS_ITSELF}
 
 
-def _bound_jobs(measured: Measured) -> Iterator[tuple[str, int, list[tuple[Place, frozenset[int]]]]]:
+def _bound_jobs(measured: Measured) -> Iterator[tuple[str, int, list[tuple[Place, tuple[int, ...]]]]]:
     """List, for each host of each launch with enough cores: MPI, threads of a rank, places with
-    their cores.
+    their cores in order; those places alone whose CPUs are among the first `MOST_CPUS` of the launch.
     """
     groups = measured.campaign.machine.get("cores")
     groups = groups if isinstance(groups, list | tuple) else []
@@ -109,12 +114,23 @@ def _bound_jobs(measured: Measured) -> Iterator[tuple[str, int, list[tuple[Place
             continue
         mpi = mpi_name(file.job)
         places = sorted(file.launch.places, key=lambda place: (place.host, place.rank))
+        cores_of = cores_by_cpus(places, core_of)
         for _, on_host in groupby(places, key=lambda place: place.host):
-            with_cores = [
-                (place, frozenset(core_of.get(cpu, -1 - cpu) for cpu in cpu_set(place.cpus)))
-                for place in on_host
-            ]
+            with_cores = [(place, cores_of[place.cpus]) for place in on_host if place.cpus in cores_of]
             yield mpi, file.job.threads, with_cores
+
+
+def cores_by_cpus(places: Sequence[Place], core_of: Mapping[int, int]) -> dict[str, tuple[int, ...]]:
+    """Read each list of CPUs once, as cores in order."""
+    cores_of: dict[str, tuple[int, ...]] = {}
+    left = MOST_CPUS
+    for text in dict.fromkeys(place.cpus for place in places):
+        cpus = cpu_set(text)
+        left -= len(cpus)
+        if left < 0:
+            break
+        cores_of[text] = tuple(sorted({core_of.get(cpu, -1 - cpu) for cpu in cpus}))
+    return cores_of
 
 
 @check(

@@ -14,7 +14,7 @@ _IN_ATTRIBUTE = _IN_TEXT | str.maketrans({'"': "&quot;", "\n": "&#10;", "\r": "&
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A test case: it fails, is skipped or had an error, with a sentence, else it passed; `told` is output."""
+    """A test case: it fails, is skipped or had an error, by a sentence, or it passed; `told` is output."""
 
     classname: str
     name: str

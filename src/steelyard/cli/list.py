@@ -139,9 +139,7 @@ def read_catalogue(mpis: Sequence[str], libraries: Sequence[str] = ()) -> tuple[
     try:
         chosen = [choose_mpi(choice, tell) for choice in mpis or _usual()]
         ready = [] if mpis else [engine for mpi in chosen if (engine := ready_mpi_engine(mpi)) is not None]
-        built = (
-            mpi_engine(mpi, tell) for mpi in (chosen if mpis else chosen[:1])
-        )
+        built = (mpi_engine(mpi, tell) for mpi in (chosen if mpis else chosen[:1]))
         for engine in ready or built:  # one is built at most where none is ready
             described[engine.mpi.name if engine.mpi else ""] = describe(engine, libraries=libraries)
     except SteelyardError as error:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def with_junit_of_errors(command: str, work: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Make a command that ends without verdicts say so in the file of `--junit`, where earlier ones may stand."""
+    """Make a command that ends without verdicts say so in the file of `--junit`: it may hold earlier ones."""
 
     @functools.wraps(work)
     def told(options: Any) -> None:

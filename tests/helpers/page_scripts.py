@@ -21,6 +21,7 @@ from steelyard.analyses.overview import ReadFolder
 from steelyard.base.errors import InputError, MeasurementError
 from steelyard.campaign.run import run_campaign
 from steelyard.report import report_measured
+from steelyard.session.tune import own_table
 
 _EXTRAS = {"parquet": "polars", "png": "matplotlib", "pdf": "matplotlib"}  # formats that need a module
 _IN_ALLOCATION = re.compile(r"salloc --nodes=(\d+) --exclusive (steelyard .*)")
@@ -29,7 +30,7 @@ _LOOP = re.compile(r"for (\w+) in ([^;]+); do (.*); done")
 _PROGRAMS = ("steelyard", "salloc", "for")
 _PYTHON = "python"
 _LIBRARY = "./libmine.so"
-_VERDICTS = ("accept", "check", "compare")  # commands whose exit code 1 is an answer
+_VERDICTS = ("accept", "check", "compare", "tune")  # commands whose exit code 1 is an answer
 _SIMULATES = "validate"
 _OUTLIVES = "mpi.ft."  # ops whose ranks outlive one
 # What stands on pages for what a site has -> what this machine has.
@@ -145,12 +146,17 @@ def reader(
     instead(monkeypatch, run_campaign, measure)
     instead(monkeypatch, validate.validate, _would_simulate)
     instead(monkeypatch, report_measured, _report_briefly)
+    instead(monkeypatch, own_table, _no_table)  # a launch that was made has loaded no library
     at_a_site(monkeypatch, folder / "site")
     here = folder / "here"
     here.mkdir()
     (here / "my-cluster.xml").write_text(_PLATFORM)
     monkeypatch.chdir(here)
     return call
+
+
+def _no_table(*_: Any) -> dict[str, Any]:
+    return {}
 
 
 def type_step(step: Snippet, steelyard: Steelyard, monkeypatch: pytest.MonkeyPatch) -> str | None:

@@ -146,7 +146,7 @@ def reader(
     instead(monkeypatch, run_campaign, measure)
     instead(monkeypatch, validate.validate, _would_simulate)
     instead(monkeypatch, report_measured, _report_briefly)
-    instead(monkeypatch, own_table, _no_table)  # a launch that was made has loaded no library
+    instead(monkeypatch, own_table, _a_table)  # a launch that was made has loaded no library
     at_a_site(monkeypatch, folder / "site")
     here = folder / "here"
     here.mkdir()
@@ -155,8 +155,9 @@ def reader(
     return call
 
 
-def _no_table(*_: Any) -> dict[str, Any]:
-    return {}
+def _a_table(*_: Any) -> dict[str, Any]:
+    collectives = ("bcast", "allreduce", "reduce", "alltoall", "allgather")
+    return {f"collective={name}": {"comm_type=intra": {}} for name in collectives}
 
 
 def type_step(step: Snippet, steelyard: Steelyard, monkeypatch: pytest.MonkeyPatch) -> str | None:

@@ -12,9 +12,8 @@ Found = TypeVar("Found")
 MOST_VALUES = 3 << 20
 _DEEPEST = 64  # objects in objects: campaign.json has eight; Python's own functions end at some hundred
 MOST_KEYS = 1 << 14  # of one object: a launch has some 2000 variables, a plan some 1000 ops
-MOST_FREE = (
-    1 << 18
-)  # values of what has no type: a plan has at most a MiB of text, a machine some 10,000 CPUs
+# Values of what has no type: a plan has at most a MiB of text, a machine some 10,000 CPUs.
+MOST_FREE = 1 << 18
 
 ANYTHING: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 

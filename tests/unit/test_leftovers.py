@@ -203,6 +203,35 @@ def test_the_session_of_a_launcher_that_died_early_is_known_by_its_pid(shared: P
     assert noted[0] == LauncherPid(_NOBODY)
 
 
+# Pids of launchers of Open MPI 5 on a host called vm, and what their ranks called their first job.
+_JOBS = (
+    (16894, 3868983297),
+    (17006, 4226547713),
+    (17158, 378994689),
+    (20396, 2849374209),
+    (21221, 2166292481),
+)
+
+
+@pytest.mark.parametrize(("launcher", "job"), _JOBS)
+def test_what_ranks_make_after_their_launcher_has_died_is_removed(
+    shared: Path, monkeypatch: pytest.MonkeyPatch, launcher: int, job: int
+) -> None:
+    """They are ended after the last look. Another's job of that moment stays."""
+    monkeypatch.setattr(platform, "node", lambda: "vm")
+    monkeypatch.setattr(module, "process_state", lambda _: None)
+    top = shared / f"ompi.vm.{os.geteuid()}" / "jf.0"
+    for others in ((f"{job + 1}/0",), ()):
+        with Leftovers() as leftovers:
+            leftovers.began(launcher)
+            leftovers.look([])
+            for rank in (f"{job}/0", f"{job}/1", *others):
+                (top / rank).mkdir(parents=True)
+        assert sorted(str(path.relative_to(top)) for path in top.glob("*/*")) == list(others)
+        shutil.rmtree(top / str(job + 1), ignore_errors=True)
+    assert list(shared.iterdir()) == []
+
+
 def test_a_session_from_before_is_nobodys(shared: Path) -> None:
     old = f"ompi.{platform.node()}.{os.geteuid()}/pid.{_NOBODY}/contact.txt"
     _make(shared, old)

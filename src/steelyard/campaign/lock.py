@@ -242,6 +242,7 @@ def _clear(holder: Holder, said: _Said, folder: Path) -> tuple[str, ...]:
             f"processes of an earlier steelyard still measure into '{folder}' and cannot be ended (pid "
             f"{pids}); end them first"
         )
+    left_files.look(())  # ranks may have made more before they ended
     remove_left((*said.files, *left_files.own, *left_files.forgotten()))
     if not ended:
         return ()

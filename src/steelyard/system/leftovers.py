@@ -50,10 +50,12 @@ _NAMES = re.compile(
             r"ompi\.[^/]*/pid\..*",  # Open MPI 4
             r"prterun\..*",  # Open MPI 5: its launcher's sessions, `prterun.HOST.PID.UID`
             rf"ompi\.{_PROCESS}",  # ... and those of PyPI's
+            r"ompi\.[^/]*/jf\.0/\d+",  # ... and its ranks' own, where their launcher had died before
         )
     )
 )
-_DEEPEST = 2  # parts of such a name
+_DEEPEST = 3  # parts of such a name
+_WORD = 0xFFFFFFFF  # 32 bits
 _LOOK_SECONDS = 0.1  # between looks while ranks start: some ms of a core, before anything is measured
 
 
@@ -129,7 +131,8 @@ class Leftovers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove what the launch has left."""
+        """Remove what the launch has left, and what its ranks made after the last look."""
+        self.look(())
         remove_left({*self.own, *self.forgotten()})
 
 
@@ -145,8 +148,8 @@ def remove_left(files: Collection[LeftFile]) -> list[Path]:
             with contextlib.suppress(OSError):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
                 removed.append(path)
-                if path.parent not in places:  # of sessions; the last one takes it along, as Open MPI does
-                    path.parent.rmdir()
+                for above in itertools.takewhile(lambda one: one not in places, path.parents):
+                    above.rmdir()  # of sessions; the last one takes it along, as Open MPI does
     return removed
 
 
@@ -171,7 +174,7 @@ def _places() -> set[Path]:
 def _there_now(places: Iterable[Path]) -> Iterator[LeftFile]:
     for place in places:
         with contextlib.suppress(OSError):
-            paths = (*place.iterdir(), *place.glob("ompi.*/pid.*"))
+            paths = (*place.iterdir(), *place.glob("ompi.*/pid.*"), *place.glob("ompi.*/jf.0/*"))
             named = (path for path in paths if _launch_file(str(path), (place,)) == path)
             yield from filter(None, map(_identified, named))
 
@@ -208,11 +211,25 @@ def _sessions_of(launcher: int) -> Iterator[Path]:
     for place, name in itertools.product(_places(), {host, host.partition(".")[0]}):
         for session in (
             f"ompi.{name}.{user}/pid.{launcher}",
+            f"ompi.{name}.{user}/jf.0/{_first_job(name, launcher)}",
             f"prterun.{name}.{launcher}.{user}",
             f"ompi.{launcher}",
         ):
             if (place / session).is_dir():
                 yield place / session
+
+
+def _first_job(host: str, launcher: int) -> int:
+    """Number the first job of Open MPI 5's launcher as its ranks do: 1, and above it 16 bits that Jenkins's
+    one-at-a-time hash gives the launcher's name, its halves by exclusive or.
+    """
+    number = 0
+    for byte in f"prterun-{host}-{launcher}".encode():
+        number = (number + byte) * 1025 & _WORD
+        number ^= number >> 6
+    number = number * 9 & _WORD
+    number = (number ^ number >> 11) * 32769 & _WORD
+    return ((number ^ number >> 16) & 0xFFFF) << 16 | 1
 
 
 def _changed_ns(path: Path) -> int:

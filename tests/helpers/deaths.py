@@ -168,6 +168,18 @@ WAYS = (
         only=("mpich",),
     ),
     Way(
+        "no-binding",
+        START,
+        "start-up: binding: HOST does not let LAUNCHER bind ranks to its CPUs: "
+        "hwloc_set_cpubind failed, rc = -1",
+        "bind:refused",
+        others={
+            "openmpi": "start-up: binding: HOST does not let LAUNCHER bind ranks to its CPUs: "
+            'hwloc_set_cpubind returned "Error" for bitmap "N"'
+        },
+        only=("openmpi", "mpich-5"),
+    ),
+    Way(
         "no-licence",
         START,
         "start-up: LAUNCHER ended with code 130 before anything was measured: "

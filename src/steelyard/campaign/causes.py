@@ -33,7 +33,7 @@ class Cause(Struct, frozen=True):
 
         What was asked for is a mere warning in a launch that then measures.
         """
-        return (starting or self.kind != "settings") and (spans or not self.spans)
+        return (starting or self.kind not in ("settings", "binding")) and (spans or not self.spans)
 
 
 def _row(kind: str, said: str, sentence: str, *, at_once: bool = False, spans: bool = False) -> Cause:
@@ -97,6 +97,20 @@ CAUSES = (
         "memory",
         r"(?P<what>[^\n]*(?:Cannot allocate memory|std::bad_alloc|[Oo]ut of memory)[^\n]*)",
         "none was left: {what}",
+    ),
+    # ---- ranks that may not be bound: their proxy then ends ------------------------------------------------
+    _row(
+        "binding",
+        r"tried to bind a new process, but something went wrong(?:.|\n)*?Local host: +(?P<host>\S+)"
+        r"(?:.|\n)*?Error message: +(?P<what>[^\n]+)",
+        "{host} does not let {launcher} bind ranks to its CPUs: {what}",
+        at_once=True,
+    ),
+    _row(
+        "binding",
+        r"@(?P<host>[^\s\]]+)\] HYDT_topo_hwloc_bind [^\n]*?: (?P<what>hwloc_set_\w+ failed[^\n]*)",
+        "{host} does not let {launcher} bind ranks to its CPUs: {what}",
+        at_once=True,
     ),
     # ---- hosts that are lost ------------------------------------------------------------------------------
     _row(
@@ -190,11 +204,15 @@ CAUSES = (
         "libfabric has no provider that was asked for (FI_PROVIDER)",
     ),
     _row(
+        "binding",
+        r"(?P<what>[^\n]*(?:[Uu]nable|failed) to (?:set |perform )?bind[^\n]*|"
+        r"[^\n]*tried to bind a new process[^\n]*|[^\n]*CPU binding outside of job step allocation[^\n]*)",
+        "{launcher} could not bind the ranks: {what}",
+    ),
+    _row(
         "settings",
         r"(?P<what>There are not enough slots available[^\n]*|"
-        r"[^\n]*more\s+processes than cpus on a resource|"
-        r"[^\n]*(?:[Uu]nable|failed) to (?:set |perform )?bind[^\n]*|[^\n]*tried to bind a new process[^\n]*|"
-        r"[^\n]*CPU binding outside of job step allocation[^\n]*)",
+        r"[^\n]*more\s+processes than cpus on a resource)",
         "{launcher} could not place the ranks: {what}",
     ),
     _row(

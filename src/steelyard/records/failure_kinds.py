@@ -30,6 +30,10 @@ _REMEDIES = (
         r"limit",
         "Raise the limits on processes and memory (ulimit -u, -v), or give fewer threads, smaller stacks.",
     ),
+    (
+        r"binding",
+        "Let launchers bind (a container may forbid it), or add --oversubscribe: ranks are then unbound.",
+    ),
     (r"settings", "Correct or unset what was asked of the MPI, by --env or in the environment."),
     (r".*licen[cs]e", "Ask who runs the licence server."),
     (

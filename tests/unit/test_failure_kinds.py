@@ -27,7 +27,7 @@ from steelyard.records.failure_kinds import remedies
         ("limit: no file descriptor was left (ulimit -n)", "ulimit -n"),
         ("start-up: limit: libgomp could not make a thread", "fewer threads"),
         ("start-up: settings: Open MPI has no component 'x' of pml", "unset"),
-        ("start-up: binding: vm does not let mpiexec bind ranks to its CPUs: x", "--oversubscribe"),
+        ("start-up: binding: vm does not let mpiexec bind ranks to its CPUs: x", "--placement unbound"),
         ("start-up: sh ended with code 130 before anything was measured: no licence", "licence server"),
         ("start-up: mpiexec ended with code 1 before anything was measured: bad", "mpiexec -n 2 hostname"),
         ("start-up: rank 0: exit was called with code 1 by mca_ess_pmi.so", "OMPI_MCA_"),

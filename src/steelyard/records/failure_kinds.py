@@ -32,7 +32,7 @@ _REMEDIES = (
     ),
     (
         r"binding",
-        "Let launchers bind (a container may forbid it), or add --oversubscribe: ranks are then unbound.",
+        "Let launchers bind (a container may forbid it), or add --placement unbound.",
     ),
     (r"settings", "Correct or unset what was asked of the MPI, by --env or in the environment."),
     (r".*licen[cs]e", "Ask who runs the licence server."),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,3 +55,37 @@ def test_what_a_killed_build_left_is_removed(toy: Path, compiler: str) -> None:
     path.unlink()
     solo_engine()
     assert {file.name for file in path.parent.iterdir()} == {"steelyard-solo", "build.log", "sha256", ".lock"}
+
+
+# A compiler that says when it works, and still writes while its engine is given up.
+_SLOW = """
+case "$*" in *--version*) echo slow 1; exit;; esac
+for output; do :; done
+touch {up}
+for part in 1 2 3 4 5 6 7 8; do touch "${{output%/*}}/$$-$part"; sleep 0.05; done
+touch "$output"
+"""
+
+
+_BUILD = "import os, sys; from steelyard.engines.build import _built; _built('common', sys.argv[1:], "
+_BUILD += "dict(os.environ), 'an engine', lambda _: None)"
+
+
+@pytest.mark.parametrize("second", [signal.SIGTERM, further(signal.SIGHUP), further(signal.SIGINT)])
+def test_a_build_that_is_ended_twice_leaves_nothing(
+    tmp_path: Path, own_cache: Path, second: signal.Signals
+) -> None:
+    """`timeout` and some batch systems send a signal to the program, and then to its group."""
+    compiler, up = script(tmp_path / "slow", _SLOW.format(up=tmp_path / "up")), tmp_path / "up"
+    argv = [sys.executable, "-c", _BUILD, str(compiler)]
+    with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as tool:
+        deadline = time.monotonic() + 60
+        while tool.poll() is None and not up.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        tool.send_signal(signal.SIGTERM)
+        time.sleep(0.1)
+        tool.send_signal(second)
+        _, err = tool.communicate(timeout=60)
+    assert (tool.returncode, err) == (128 + signal.SIGTERM, "")
+    assert up.exists()  # so it was in the middle
+    assert {path.name for path in own_cache.glob("engines/*/*")} <= {".lock", "build.log"}

@@ -34,7 +34,7 @@ from steelyard.engines.installed import installed_engine, scripts_folder
 from steelyard.engines.missing_engine import no_compiler, no_wrapper, not_described
 from steelyard.engines.mpi import Mpi, mpi_environment
 from steelyard.engines.program_answers import Stamp, Variables, ask, stamp_of, variables_of
-from steelyard.system.process import run
+from steelyard.system.process import run, signals_as_exceptions
 
 _DESCRIBE_SECONDS = 60.0
 _CODE_OPTIONS = ("-O", "-f", "-m", "-pg", "--coverage", "--sysroot=")
@@ -258,7 +258,7 @@ def _built(kind: Kind, compiler: Sequence[str], environment: dict[str, str], wha
             return path
         common = _common(kind, compiler, environment, tell)
         tell(f"building {what} (once, about {build_seconds(kind)} s)")
-        with tempfile.TemporaryDirectory(prefix=".new-", dir=home) as temporary:
+        with signals_as_exceptions(), tempfile.TemporaryDirectory(prefix=".new-", dir=home) as temporary:
             new = Path(temporary) / path.name  # built aside and moved into place
             told = [header.folder for header in _headers(environment).values() if header.folder]
             added = _beneath(_shown(compiler[0], environment))[1:] if kind in ("mpi", "shmem") else ()

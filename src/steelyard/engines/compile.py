@@ -19,7 +19,7 @@ import msgspec
 
 from steelyard import __version__
 from steelyard.base.errors import InputError
-from steelyard.system.process import run, signals_as_exceptions
+from steelyard.system.process import run
 
 Kind = Literal["mpi", "solo", "shmem", "simgrid", "common"]
 _SECONDS = 600.0  # for one file: far more than any takes
@@ -129,10 +129,9 @@ def build_engine(commands: Commands, environment: Mapping[str, str], log: Path) 
 
     workers = ThreadPoolExecutor(_cores())
     try:
-        with signals_as_exceptions():
-            for job in as_completed([workers.submit(step, argv) for argv in commands.compile]):
-                job.result()
-            step(commands.link)
+        for job in as_completed([workers.submit(step, argv) for argv in commands.compile]):
+            job.result()
+        step(commands.link)
     finally:
         workers.shutdown(cancel_futures=True)  # running ones take a second or two to end
         log.write_text("".join(said))

@@ -311,20 +311,28 @@ def die_with(parent: int) -> None:
 
 @contextlib.contextmanager
 def signals_as_exceptions() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into exceptions, for a main thread whose children run in other threads."""
-    numbers = [
-        number
-        for number in (signal.SIGTERM, signal.SIGHUP)
-        if threading.current_thread() is threading.main_thread()
-        and signal.getsignal(number) is signal.SIG_DFL
-    ]
-    for number in numbers:
-        signal.signal(number, _exit_on_signal)
+    """Turn the first SIGINT, SIGTERM or SIGHUP into an exception, for a main thread whose children run in
+    other threads. Later ones do nothing until the block is over: it ends by the first, and clears up.
+    """
+    is_ending = False
+
+    def end_once(number: int, _frame: FrameType | None) -> None:
+        nonlocal is_ending
+        if not is_ending:
+            is_ending = True
+            raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
+
+    is_main = threading.current_thread() is threading.main_thread()
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if is_main else ()
+    before = {number: signal.getsignal(number) for number in numbers}
+    heard = [number for number in numbers if before[number] not in (signal.SIG_IGN, None)]
+    for number in heard:
+        signal.signal(number, end_once)
     try:
         yield
     finally:
-        for number in numbers:
-            signal.signal(number, signal.SIG_DFL)
+        for number in heard:
+            signal.signal(number, before[number])
 
 
 def _exit_on_signal(number: int, _frame: FrameType | None) -> None:

@@ -50,6 +50,11 @@ static inline int *unweighted(void)
 #define MPI_Gather_c(...) STEELYARD_NO_MPI4
 #define MPI_Reduce_c(...) STEELYARD_NO_MPI4
 #define MPI_Put_c(...) STEELYARD_NO_MPI4
+#define MPI_Get_c(...) STEELYARD_NO_MPI4
+#define MPI_Accumulate_c(...) STEELYARD_NO_MPI4
+#define MPI_Type_contiguous_c(...) STEELYARD_NO_MPI4
+#define MPI_Type_create_hindexed_c(...) STEELYARD_NO_MPI4
+#define MPI_Type_size_c(...) STEELYARD_NO_MPI4
 #endif
 
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
@@ -70,17 +75,37 @@ static inline int *unweighted(void)
 #define COMPAT_BFLOAT16 MPI_DATATYPE_NULL
 #endif
 
+/* Why an extension of MPICH is missing; `since` is the version that has it. */
+#ifdef MPI_ABI_VERSION
+#define EXTENSION_MISSING(channel, call, since)                                                              \
+    "channel=" channel " needs " call ", an extension of MPICH, and the standard ABI of MPI has none; give " \
+    "channel=comms, or --engine of an engine for MPICH's own libmpi"
+#else
+#define EXTENSION_MISSING(channel, call, since)                                                              \
+    "channel=" channel " needs " call ", which MPICH alone has, from " since " on; give channel=comms"
+#endif
+
 /* Streams are an extension of MPICH: the calls of a thread on a communicator of its stream need no lock. */
 #ifdef MPIX_STREAM_NULL
 #define STREAMS_MISSING NULL
 #else
-#define STREAMS_MISSING                                                                                      \
-    "channel=streams needs MPIX_Stream_create, which MPICH has from 4.1 on; give channel=comms"
+#define STREAMS_MISSING EXTENSION_MISSING("streams", "MPIX_Stream_create", "4.1")
 #define MPIX_Stream int
 #define MPIX_STREAM_NULL 0
 #define MPIX_Stream_create(info, stream) MPI_ERR_OTHER
 #define MPIX_Stream_comm_create(comm, stream, made) MPI_ERR_OTHER
 #define MPIX_Stream_free(stream) MPI_ERR_OTHER
+#endif
+
+/* Threads that are ranks of a communicator. */
+#if defined(MPIX_STREAM_NULL) && defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 40200000
+#define THREADCOMM_MISSING NULL
+#else
+#define THREADCOMM_MISSING EXTENSION_MISSING("threadcomm", "MPIX_Threadcomm_init", "4.2")
+#define MPIX_Threadcomm_init(comm, threads, made) MPI_ERR_OTHER
+#define MPIX_Threadcomm_start(comm) MPI_ERR_OTHER
+#define MPIX_Threadcomm_finish(comm) MPI_ERR_OTHER
+#define MPIX_Threadcomm_free(comm) MPI_ERR_OTHER
 #endif
 
 /* SimGrid takes each argument for a right one. */

@@ -101,6 +101,7 @@ struct op_env {
     size_t bytes;
     int threads;
     int lane; /* the index, if several threads do an op at once (ops/mpi/threads/threads.c); else 0 */
+    int lanes_as_ranks;          /* threads of each process that are ranks of the communicator; 0: none are */
     const double *params;        /* a value for each row of op->params */
     bool by_turns;               /* the method times single messages, by `turn` */
     bool one_way;                /* and they all go one way */

@@ -19,7 +19,7 @@ extern const struct op_family mpi_p2p_pingpong_ops, mpi_p2p_exchange_ops, mpi_p2
     mpi_p2p_train_ops, mpi_p2p_rate_ops, mpi_p2p_match_ops, mpi_type_ops, mpi_onesided_ops,
     mpi_onesided_many_ops, mpi_visible_ops, mpi_shared_ops, mpi_win_sync_ops, mpi_win_make_ops;
 extern const struct op_family mpi_coll_ops, mpi_mock_ops, mpi_nbr_ops, mpi_reduce_local_ops,
-    mpi_coll_other_ops;
+    mpi_coll_large_ops, mpi_coll_inter_ops;
 extern const struct op_family mpi_pattern_ops, mpi_victim_ops, mpi_halo_ops;
 extern const struct op_family mpi_comm_ops, mpi_dynamic_ops, mpi_win_ops, mpi_local_ops, mpi_refused_ops,
     mpi_first_ops, mpi_memory_ops, mpi_part_ops, mpi_wait_ops, mpi_mt_ops, mpi_mt_serve_ops, mpi_mt_short_ops;

@@ -198,12 +198,12 @@ int team_lane_open(const struct team *team, bool own_comm, struct team *lane)
     return err;
 }
 
-int team_lane_use(struct team *lane, MPI_Comm comm)
+int team_lane_use(struct team *lane, MPI_Comm comm, bool owned)
 {
     struct own *own = lane->own;
     const int rc = own->owns_ops ? MPI_Comm_free(&own->ops) : MPI_SUCCESS;
     own->ops = comm;
-    own->owns_ops = true;
+    own->owns_ops = owned;
     return team_mpi_err(rc, "MPI_Comm_free");
 }
 

@@ -17,9 +17,9 @@ MPI_Comm team_comm(const struct team *team);
 int team_lane_open(const struct team *team, bool own_comm, struct team *lane);
 void team_lane_close(struct team *lane);
 
-/* Use another communicator of the same ranks for the lane's ops; team_lane_close() frees it. The one of its
+/* Use another communicator for the lane's ops, which team_lane_close() frees if it is `owned`. The one of its
  * own is freed. ERR_MPI. */
-int team_lane_use(struct team *lane, MPI_Comm comm);
+int team_lane_use(struct team *lane, MPI_Comm comm, bool owned);
 
 /* 0 for MPI_SUCCESS; otherwise keeps the sentence "CALL failed: the library's message" and returns ERR_MPI,
  * or ERR_UNSUPPORTED if the library says so. */

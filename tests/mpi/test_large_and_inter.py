@@ -12,10 +12,14 @@ from preloaded import build_preloaded
 from steelyard.engines.mpi import Mpi, choose_mpi
 from steelyard.records.schema import End
 
-_CALLS = ("bcast", "allreduce", "allgather", "alltoall", "put", "scatter", "reduce", "gather")
-_TO_ROOT = ("reduce", "gather")
+_TYPED = ("bcast", "allgather", "alltoall", "put", "get", "scatter", "gather")
+_SUMS = ("allreduce", "reduce", "accumulate")
+_CALLS = (*_TYPED, *_SUMS)
+_TO_ROOT = ("reduce", "gather", "get")
+_TYPES = ("contiguous", "last_first")
+_BEYOND = 2147483657  # bytes: 2 GiB and 9
 _INTER = ("bcast", "allreduce", "allgather", "alltoall")
-# A library whose counts end at 4 KiB, as others' at 2 GiB.
+# A library whose counts end at 4 KiB, as others' at 2 GiB, in calls and in datatypes.
 _SHORT = """
 #include <mpi.h>
 #define CUT(n) ((n) > 4096 ? 4096 : (n))
@@ -27,6 +31,12 @@ int MPI_Put_c(const void *from, MPI_Count n, MPI_Datatype t, int to, MPI_Aint at
               MPI_Datatype u, MPI_Win win)
 {
     return PMPI_Put_c(from, CUT(n), t, to, at, CUT(m), u, win);
+}
+int MPI_Type_create_hindexed_c(MPI_Count n, const MPI_Count lengths[], const MPI_Count at[],
+                               MPI_Datatype type, MPI_Datatype *made)
+{
+    const MPI_Count cut[] = {lengths[0], CUT(lengths[1])};
+    return PMPI_Type_create_hindexed_c(n, cut, at, type, made);
 }
 int MPI_Allreduce_c(const void *from, void *to, MPI_Count n, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
@@ -69,11 +79,27 @@ def test_a_library_that_cuts_counts_is_wrong(
     ends = _ends(wheel, 2, lines, tmp_path / "out.jsonl")
     assert [end.status for end in ends] == ["ok", "failed"] * 3
     assert all("byte 4096 of " in (end.why or "") for end in ends[1::2])
+    lines = [f"op=mpi.bcast_c bytes={size} type=last_first" for size in (4097, 4098)]
+    sound, cut = _ends(wheel, 2, lines, tmp_path / "typed.jsonl")
+    assert (sound.status, cut.status) == ("ok", "failed")
+    assert "states 4097 bytes for a datatype of 4098" in (cut.why or "")
 
 
 def test_flipped_bits_of_large_calls_are_seen(tmp_path: Path, wheel: Mpi) -> None:
     lines = [f"op=mpi.{call}_c bytes=1001 plant={int(call not in _TO_ROOT)}" for call in _CALLS]
     assert [end.status for end in _ends(wheel, 2, lines, tmp_path / "out.jsonl")] == ["failed"] * len(lines)
+
+
+def test_blocks_that_are_elements_of_a_type_arrive(tmp_path: Path, wheel: Mpi) -> None:
+    lines = [
+        f"op=mpi.{call}_c bytes={size} type={word}{planted}"
+        for call in _TYPED
+        for word in _TYPES
+        for size in (0, 1, 1001)
+        for planted in ("", f" plant={int(call not in _TO_ROOT)}" if size > 1 else "")
+    ]
+    found = [end.status for end in _ends(wheel, 3, lines, tmp_path / "out.jsonl")]
+    assert found == ["failed" if "plant" in line else "ok" for line in lines]
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
@@ -89,10 +115,16 @@ def test_two_groups_get_each_others_blocks(tmp_path: Path, one_mpi: Mpi, ranks: 
     assert all(f"rank {ranks - 1}: " in (end.why or "") for end in ends[2::2])
 
 
-@pytest.mark.parametrize("call", [further(call) for call in _CALLS])
-def test_blocks_beyond_two_gibibytes_arrive(tmp_path: Path, wheel: Mpi, call: str) -> None:
-    (end,) = _ends(wheel, 2, [f"op=mpi.{call}_c bytes=2147483657"], tmp_path / "out.jsonl")
-    assert (end.status, end.why) == ("ok", None)
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(further(f"{call}_c") for call in (*_CALLS, "pingpong")),
+        *(further(f"{call}_c type={word}") for call in ("bcast", "put", "get", "gather") for word in _TYPES),
+    ],
+)
+def test_blocks_beyond_two_gibibytes_arrive(tmp_path: Path, wheel: Mpi, words: str) -> None:
+    (end,) = _ends(wheel, 2, [f"op=mpi.{words} bytes={_BEYOND}"], tmp_path / "out.jsonl")
+    assert (end.status, end.why, end.verified) == ("ok", None, True)
 
 
 def test_a_put_that_fails_keeps_its_target_not_waiting(

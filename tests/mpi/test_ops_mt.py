@@ -164,9 +164,36 @@ def test_each_thread_has_a_stream_where_the_library_reserves_one(
     assert last.status == "failed"
 
 
-def test_a_library_without_streams_says_so(tmp_path: Path, one_mpi: Mpi) -> None:
-    (end,) = _ends(tmp_path, one_mpi, 2, 2, _STREAMS[:1])
-    assert (end.status, "which MPICH has from 4.1 on" in (end.why or "")) == ("skipped", True)
+# MPICH 5.0.2 dies in other calls on a thread communicator
+_THREADCOMM = "channel=threadcomm bytes=9"
+_THREADCOMMS = [f"op=mpi.mt.{name} {_THREADCOMM}" for name in _CHANNELS if name != "sendrecv"]
+_NOT_THREADCOMM = [
+    f"op=mpi.mt.sendrecv {_THREADCOMM}",
+    *(f"{_THREADCOMMS[0]} {words}" for words in ("send=ssend", "recv=start", "match=any_tag", "match=any")),
+]
+
+
+@pytest.mark.further
+@pytest.mark.parametrize(("ranks", "threads"), [(2, 1), (2, 2), (3, 3)])
+def test_each_thread_has_a_rank_in_a_thread_communicator(tmp_path: Path, ranks: int, threads: int) -> None:
+    mpi = msgspec.structs.replace(choose_mpi("embedded"), abi=False)
+    sound = [*_THREADCOMMS, f"{_THREADCOMMS[0]} send=isend recv=irecv", f"{_THREADCOMMS[0]} buffer=same"]
+    lines = [*sound, *_NOT_THREADCOMM, f"{_THREADCOMMS[0]} plant=1"]
+    ends = _ends(tmp_path, mpi, ranks, threads, lines)
+    count = len(sound)
+    assert [(end.status, end.why, end.verified) for end in ends[:count]] == [("ok", None, True)] * count
+    assert {end.status for end in ends[count:-1]} == {"skipped"}
+    assert all("dies in other calls" in (end.why or "") for end in ends[count:-1])
+    assert ends[-1].status == "failed"
+
+
+@pytest.mark.parametrize(("line", "since"), [(_STREAMS[0], "4.1"), (_THREADCOMMS[0], "4.2")])
+def test_a_library_without_an_extension_of_mpich_says_so(
+    tmp_path: Path, one_mpi: Mpi, line: str, since: str
+) -> None:
+    (end,) = _ends(tmp_path, one_mpi, 2, 2, [line])
+    why = "the standard ABI of MPI has none" if one_mpi.abi else f"which MPICH alone has, from {since} on"
+    assert (end.status, why in (end.why or "")) == ("skipped", True)
 
 
 def test_the_level_is_asked_for_and_a_lower_one_refused(tmp_path: Path, mpi: Mpi) -> None:

@@ -33,14 +33,16 @@ def _said(of: Criterion, rows: Sequence[Row], reference: Sequence[Row] | None = 
     return next(iter(judge((of,), Candidate(_weighed(rows), base))), None)
 
 
-def _waits(late: float, burnt: float, switches: float, scatter: Sequence[float] = _EVEN) -> Row:
+def _waits(
+    late: float, burnt: float, switches: float, scatter: Sequence[float] = _EVEN, came: float = 100.0
+) -> Row:
     """A receiver that waits 10 ms for each message, which comes `late` ns after it was due."""
     times = [late * factor for factor in scatter]
     plain = row(
         "mpi.pingpong", _MPI, times, bytes=8, sized=True, method="open-loop", method_params={"rate": 100.0}
     )
     used = ResourceUse(rank_cpu_shares=(0.1, burnt), rank_switches=(0.0, switches), yields=0.0)
-    facets = (*plain.facets, OfferedLoad(offered_rate=100.0, came_rate=100.0), used)
+    facets = (*plain.facets, OfferedLoad(offered_rate=100.0, came_rate=came), used)
     return msgspec.structs.replace(plain, facets=facets)
 
 
@@ -57,6 +59,13 @@ _SPINS, _BLOCKS = _waits(2e3, 1.0, 0.0), _waits(40e3, 0.01, 1.0)
             "2.00 us (1.96 us to 2.04 us) after it was due; the most that one burns: 100 %",
         ),
         ([_waits(3e6, 1.0, 0.0)], None, "not well", "comes 3.00 ms"),
+        ([_waits(30e6, 1.0, 0.0)], None, "not well", "comes 30.0 ms"),  # late, and each as late as the others
+        (
+            [_waits(30e6, 1.0, 0.0, came=80.0)],
+            None,
+            "not well",
+            "Overload: of 100 messages/s of mpi.pingpong",
+        ),
         (
             [_waits(1e6, 1.0, 0.0, (0.5, 1.5, 0.8, 1.2, 0.9, 1.1))],
             None,

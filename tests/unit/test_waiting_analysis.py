@@ -15,6 +15,7 @@ from steelyard.analyses.waiting.model import (
     BLOCKS,
     BOTH,
     CANNOT_TELL,
+    OVERLOAD,
     QUEUES,
     SPINS,
     YIELDS,
@@ -55,9 +56,10 @@ def test_how_a_rank_waits(
     assert way_of(burnt, switches, yields) == way
 
 
-def _row(rate: float, times: Sequence[float], **used: object) -> Row:
+def _row(rate: float, times: Sequence[float], came: float = 1.0, **used: object) -> Row:
     plain = row("mpi.pingpong", "a", times, bytes=8, sized=True, method="open-loop")
-    facets = (*plain.facets, OfferedLoad(offered_rate=rate, came_rate=rate), ResourceUse(**used))  # type: ignore[arg-type]
+    load = OfferedLoad(offered_rate=rate, came_rate=came * rate)
+    facets = (*plain.facets, load, ResourceUse(**used))  # type: ignore[arg-type]
     return msgspec.structs.replace(plain, facets=facets)
 
 
@@ -74,6 +76,7 @@ def test_waits_of_a_table_and_a_picture() -> None:
     assert [one.wait for one in waits] == [1e4, 1e6, 1e9]  # 1 us is no wait
     assert {(one.way, one.burnt) for one in waits} == {(SPINS, 1.0)}
     assert waitings([_row(1e5, [2e4], **used)])[0].way == QUEUES
+    assert waitings([_row(1e5, [2e4], 0.9, **used)])[0].way == OVERLOAD
     (table,) = waiting_tables(waits)
     text = table_text(table, Paper(80, is_pipe=False))
     assert max(map(len, text.splitlines())) <= 80

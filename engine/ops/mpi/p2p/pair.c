@@ -25,6 +25,12 @@ int p2p_count(const struct op_env *env, int *count)
     return 0;
 }
 
+/* A process' rank in the communicator: that of its thread of this lane, where threads are ranks. */
+static int rank_in_comm(const struct op_env *env, int rank)
+{
+    return rank == MPI_PROC_NULL || env->lanes_as_ranks == 0 ? rank : rank * env->lanes_as_ranks + env->lane;
+}
+
 int p2p_open_to(struct p2p_pair *p, const struct op_env *env, int peer, int sends, int recvs)
 {
     enum {
@@ -34,7 +40,8 @@ int p2p_open_to(struct p2p_pair *p, const struct op_env *env, int peer, int send
           data of their own */
     *p = (struct p2p_pair){.comm = team_comm(env->team),
                            .rank = env->team->rank,
-                           .peer = peer,
+                           .other = peer,
+                           .peer = rank_in_comm(env, peer),
                            .bytes = env->bytes,
                            .stride = (env->bytes + LINE - 1) / LINE * LINE,
                            .sends = sends,
@@ -77,7 +84,7 @@ void p2p_fill(struct p2p_pair *p)
 {
     ++p->generation;
     p->moved = 0;
-    if (p->state == DATA_SAME && p->rank > p->peer)
+    if (p->state == DATA_SAME && p->rank > p->other)
         return;
     for (int b = 0; b < p->sends && p->bytes > 0; ++b)
         data_fill(p->send + (size_t)b * p->stride, p->bytes, p->rank, p2p_number(p, b));
@@ -98,7 +105,7 @@ void p2p_poison_all(struct p2p_pair *p)
 
 void p2p_follow(struct p2p_pair *p)
 {
-    p->source = p->moved % 2 == 1 ? p->peer : p->rank;
+    p->source = p->moved % 2 == 1 ? p->other : p->rank;
 }
 
 static int check(const struct p2p_pair *p, int buffer, int sent)

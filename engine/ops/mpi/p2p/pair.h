@@ -11,10 +11,11 @@ enum { P2P_TAG = 1 }; /* of the messages with data, or the first of their tags *
 
 struct p2p_pair {
     MPI_Comm comm;
-    int rank, peer;
-    int label;     /* the tag of all messages: P2P_TAG, and the thread if several share the communicator */
-    int from, tag; /* the arguments of a receive: the peer and `label`, or any */
-    int count;     /* the bytes of a message as MPI's int */
+    int rank, other; /* in the team: this one and whom it talks to */
+    int peer;        /* `other` in `comm`, where its thread may be a rank */
+    int label;       /* the tag of all messages: P2P_TAG, and the thread if several share the communicator */
+    int from, tag;   /* the arguments of a receive: the peer and `label`, or any */
+    int count;       /* the bytes of a message as MPI's int */
     size_t bytes, stride;
     int sends, recvs;  /* buffers, a stride apart; whole cache lines, so that no line is in two of them */
     char *send, *recv; /* the same buffer with DATA_SAME */

@@ -288,7 +288,7 @@ void ways_fill(void *state)
 {
     struct ways *s = state;
     p2p_fill(&s->p);
-    if (s->p.state != DATA_SAME || s->p.rank > s->p.peer)
+    if (s->p.state != DATA_SAME || s->p.rank > s->p.other)
         p2p_poison(&s->p, last(s));
 }
 
@@ -312,7 +312,7 @@ void ways_poison(void *state)
 static int run_poisoned(void *state, int64_t reps)
 {
     struct ways *s = state;
-    const bool first = s->p.rank < s->p.peer;
+    const bool first = s->p.rank < s->p.other;
     int rc = first ? s->send(s) : s->recv(s);
     if (first && rc == MPI_SUCCESS)
         p2p_poison(&s->p, 0);

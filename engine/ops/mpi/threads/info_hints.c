@@ -41,9 +41,9 @@ int mt_refuse_promise(const struct op_env *env, bool own_comm)
     if (!own_comm)
         return err_say(
             ERR_INPUT,
-            "assert=%s is promised of each thread's own communicator, and with channel=tags no thread "
+            "assert=%s is promised of each thread's own communicator, and with channel=%s no thread "
             "has one; give channel=comms",
-            word);
+            word, mt_word(env, "channel"));
     for (int i = 0; i < 2 && p->breaks[i]; ++i)
         if (strcmp(match, p->breaks[i]) == 0)
             return err_say(ERR_INPUT, "assert=%s is not true of match=%s; give match=exact", word, match);

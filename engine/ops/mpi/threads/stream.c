@@ -20,7 +20,7 @@ int mt_stream_open(const struct op_env *env, struct team *lane, MPIX_Stream *str
         team_mpi_err(MPIX_Stream_comm_create(team_comm(lane), *stream, &comm), "MPIX_Stream_comm_create");
     err =
         err ? err : team_mpi_err(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    return err ? err : team_lane_use(lane, comm);
+    return err ? err : team_lane_use(lane, comm, true);
 }
 
 void mt_stream_close(MPIX_Stream *stream)

@@ -17,16 +17,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum channel { COMMS, TAGS, STREAMS };
-static const char *const channels[] = {[COMMS] = "comms", [TAGS] = "tags", [STREAMS] = "streams", NULL};
+enum channel { COMMS, TAGS, STREAMS, THREADCOMM };
+static const char *const channels[] = {
+    [COMMS] = "comms", [TAGS] = "tags", [STREAMS] = "streams", [THREADCOMM] = "threadcomm", NULL};
 
 /* Ops whose messages have a tag by op_env.lane have all of these rows, others only those before CHANNEL. */
 enum { PHASES, CHANNEL, ASSERT, OWN };
 static const struct param own[OWN] = {
     [PHASES] = MT_PHASES_PARAM,
     [CHANNEL] = PARAM_WORDS("channel",
-                            "what separates the threads' messages: a communicator or a tag each, or a "
-                            "communicator on a stream of MPICH each",
+                            "what separates the threads' messages: a communicator or a tag each, a "
+                            "communicator on a stream of MPICH each, or a rank each in a thread communicator "
+                            "of MPICH",
                             channels),
     [ASSERT] = MT_PROMISE_PARAM,
 };
@@ -93,7 +95,11 @@ struct mt_threads {
     int64_t reps;          /* of this run */
     struct hint_seen hint; /* what the library shows of the hint in the first thread's communicator */
     struct mt_lane *lanes;
-    struct lane_time *times; /* of each thread, for its phases */
+    struct lane_time *times;  /* of each thread, for its phases */
+    MPI_Comm threadcomm;      /* MPI_COMM_NULL: none */
+    bool entered;             /* by each thread */
+    const struct op_env *all; /* of all threads together, during setup */
+    int turn;                 /* of which thread it is to set up */
 };
 
 struct op_env mt_env_alone(const struct op_env *env)
@@ -172,9 +178,34 @@ static int check(void *state)
     return first_error(s);
 }
 
+static void setup_one(void *state, int t)
+{
+    const struct mt_threads *s = state;
+    struct mt_lane *lane = &s->lanes[t];
+    if (t == s->turn)
+        note(lane, s->alone->setup(&lane->env, &lane->state));
+}
+
+static void enter_one(void *state, int t)
+{
+    const struct mt_threads *s = state;
+    struct op_env *env = &s->lanes[t].env;
+    note(&s->lanes[t], mt_threadcomm_enter(s->threadcomm, s->all, &env->lane));
+    env->lanes_as_ranks = s->all->threads;
+}
+
+static void leave_one(void *state, int t)
+{
+    const struct mt_threads *s = state;
+    (void)t;
+    mt_threadcomm_leave(s->threadcomm);
+}
+
 static void teardown(void *state)
 {
     struct mt_threads *s = state;
+    if (s->entered)
+        pool_run(s->pool, leave_one, s);
     pool_close(s->pool);
     for (int t = 0; t < s->count; ++t) {
         if (s->lanes[t].state)
@@ -182,6 +213,7 @@ static void teardown(void *state)
         team_lane_close(&s->lanes[t].team);
         mt_stream_close(&s->lanes[t].stream);
     }
+    mt_threadcomm_close(&s->threadcomm);
     free(s->times);
     free(s->lanes);
     free(s);
@@ -199,10 +231,10 @@ int mt_allowed(const struct op_env *env)
 }
 
 /* Threads that share a communicator must not take each other's messages, nor share one buffer. */
-static int check_words(const struct op_env *env, bool by_tag)
+static int check_words(const struct op_env *env, enum channel channel)
 {
     const char *match = mt_word(env, "match");
-    if (by_tag && (strcmp(match, "any_tag") == 0 || strcmp(match, "any") == 0))
+    if (channel == TAGS && (strcmp(match, "any_tag") == 0 || strcmp(match, "any") == 0))
         return err_say(ERR_INPUT,
                        "channel=tags tells threads apart by their tags, which match=%s does not look at; "
                        "give channel=comms",
@@ -212,29 +244,48 @@ static int check_words(const struct op_env *env, bool by_tag)
                        "send=bsend has one buffer for the whole process, not one for each of %d "
                        "threads; give another call",
                        env->threads);
-    return mt_refuse_promise(env, !by_tag);
+    return mt_refuse_promise(env, channel == COMMS || channel == STREAMS);
 }
 
 /* All ranks do it for one thread after another, in the same order. */
 static int open_lanes(const struct op_env *env, struct mt_threads *s, enum channel channel)
 {
-    const bool by_tag = channel == TAGS;
-    int err = 0;
+    const bool shared = channel == TAGS || channel == THREADCOMM;
+    int err = channel == THREADCOMM ? mt_threadcomm_refuse(env) : 0;
+    if (!err && channel == THREADCOMM)
+        err = mt_threadcomm_open(env, &s->threadcomm);
     for (int t = 0; t < env->threads && !err; ++t) {
-        err = team_lane_open(env->team, !by_tag, &s->lanes[t].team);
+        err = team_lane_open(env->team, !shared, &s->lanes[t].team);
         s->count += !err;
         s->lanes[t].stream = MPIX_STREAM_NULL;
         if (!err && channel == STREAMS)
             err = mt_stream_open(env, &s->lanes[t].team, &s->lanes[t].stream);
+        if (!err && channel == THREADCOMM)
+            err = team_lane_use(&s->lanes[t].team, s->threadcomm, false);
         err = err ? err : mt_promise(env, &s->lanes[t].team, &s->hint);
     }
     for (int t = 0; t < s->count && !err; ++t) {
         struct mt_lane *lane = &s->lanes[t];
         lane->env = mt_env_alone(env);
         lane->env.team = &lane->team;
-        lane->env.lane = by_tag ? t : 0;
+        lane->env.lane = channel == TAGS ? t : 0;
         lane->env.planted = env->planted && t == env->threads - 1;
-        err = s->alone->setup(&lane->env, &lane->state);
+    }
+    return err;
+}
+
+/* Each thread sets its op up itself, one after another in the same order on all ranks. */
+static int setup_lanes(struct mt_threads *s)
+{
+    int err = 0;
+    if (s->threadcomm != MPI_COMM_NULL) {
+        pool_run(s->pool, enter_one, s);
+        err = first_error(s);
+        s->entered = !err;
+    }
+    for (s->turn = 0; s->turn < s->count && !err; ++s->turn) {
+        pool_run(s->pool, setup_one, s);
+        err = first_error(s);
     }
     return err;
 }
@@ -244,7 +295,7 @@ static int setup(const struct op_env *env, void **state)
     const struct mt_base *base = env->op->row;
     const enum channel channel = base->own > CHANNEL ? (enum channel)(int)env->params[CHANNEL] : COMMS;
     int err = mt_allowed(env);
-    err = err ? err : check_words(env, channel == TAGS);
+    err = err ? err : check_words(env, channel);
     if (err)
         return err;
     struct mt_threads *s = calloc(1, sizeof *s);
@@ -257,10 +308,12 @@ static int setup(const struct op_env *env, void **state)
         return err_say(ERR_NOMEM, "no memory for %d threads of %s", env->threads, env->op->name);
     }
     memset(lanes, 0, (size_t)env->threads * sizeof *lanes);
-    *s = (struct mt_threads){.alone = &base->alone, .lanes = lanes, .times = times};
+    *s = (struct mt_threads){
+        .alone = &base->alone, .lanes = lanes, .times = times, .threadcomm = MPI_COMM_NULL, .all = env};
     err = mt_open_phases(env, &s->phases);
     err = err ? err : open_lanes(env, s, channel);
     err = err ? err : pool_open(env->threads, &s->pool);
+    err = err ? err : setup_lanes(s);
     if (err)
         teardown(s);
     else

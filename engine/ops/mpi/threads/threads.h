@@ -53,6 +53,16 @@ int mt_promise(const struct op_env *env, const struct team *lane, struct hint_se
 int mt_stream_open(const struct op_env *env, struct team *lane, MPIX_Stream *stream);
 void mt_stream_close(MPIX_Stream *stream);
 
+/* A communicator in which each thread of each process is a rank: those of process p are p times the threads
+ * of a process, and so many that follow. Opening and closing are collective over processes; between them each
+ * thread enters, which waits for all others and tells which of them it is there, and leaves. ERR_UNSUPPORTED
+ * and what to do; ERR_MPI, ERR_WRONG. */
+int mt_threadcomm_refuse(const struct op_env *env); /* ERR_UNSUPPORTED: its calls are not done there */
+int mt_threadcomm_open(const struct op_env *env, MPI_Comm *comm);
+int mt_threadcomm_enter(MPI_Comm comm, const struct op_env *env, int *lane);
+void mt_threadcomm_leave(MPI_Comm comm);
+void mt_threadcomm_close(MPI_Comm *comm);
+
 /* May the threads of the op call MPI at once? ERR_UNSUPPORTED and what to do; ERR_MPI. */
 int mt_allowed(const struct op_env *env);
 

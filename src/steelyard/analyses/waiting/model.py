@@ -25,10 +25,13 @@ SLEEPS = 0.25  # switches to wait for a message: who makes fewer does not sleep
 BURNS = 0.5  # of a CPU: who takes more and yet sleeps, spins at first
 SPINS, YIELDS, BLOCKS, BOTH, CANNOT_TELL = "spins", "yields", "blocks", "spins, blocks", "cannot tell"
 QUEUES = "queues"  # messages come later than the next is due, so that nobody waits
+OVERLOAD = "overload"  # fewer come than are offered, so that their queue grows
+KEPT_UP = 0.95  # of the messages that are offered: whoever takes as many is not overloaded
 
 
 class Waiting(Struct, frozen=True, kw_only=True):
-    """A receiver that waits for `wait` ns for each message; `woken` and `p99` are ns from when it was due.
+    """A receiver that waits for `wait` ns for each message; `woken` and `p99` are ns from when it was due,
+    `came` is how many came in a second.
 
     `burnt` is its CPU time over the time that passed, `system` the part of that inside the kernel (of all
     ranks); `switches` are its own, of a message, and `yields` the mean of all ranks'. `way` says how it
@@ -43,6 +46,7 @@ class Waiting(Struct, frozen=True, kw_only=True):
     params: Params
     wait: float
     woken: Interval
+    came: Interval
     p99: float | None
     burnt: float | None
     system: float | None
@@ -61,8 +65,9 @@ def waitings(rows: Sequence[Row]) -> tuple[Waiting, ...]:
 
 
 def _of(row: Row, rate: float, among: Sequence[Row]) -> Waiting:
-    used = row.get(ResourceUse)
+    used, load = row.get(ResourceUse), row.get(OfferedLoad)
     burnt, switches = (_of_receiver(row, ranks) for ranks in (used.rank_cpu_shares, used.rank_switches))
+    came = Interval(load.came_rate or 0.0, load.came_low, load.came_high)
     return Waiting(
         op=row.op,
         mpi=row.mpi,
@@ -72,6 +77,7 @@ def _of(row: Row, rate: float, among: Sequence[Row]) -> Waiting:
         params=told_params(row, among),
         wait=1e9 / rate,
         woken=Interval(row.time or 0.0, row.time_low, row.time_high),
+        came=came,
         p99=row.get(Samples).p99 if row.get(Samples).p99_low is not None else None,
         burnt=burnt,
         system=used.system_share,
@@ -79,8 +85,16 @@ def _of(row: Row, rate: float, among: Sequence[Row]) -> Waiting:
         yields=used.yields,
         cycles=used.cycles,
         energy=used.energy_j,
-        way=QUEUES if (row.time or 0.0) > 1e9 / rate else way_of(burnt, switches, used.yields),
+        way=_queue(row.time or 0.0, came, rate) or way_of(burnt, switches, used.yields),
     )
+
+
+def _queue(late: float, came: Interval, rate: float) -> str | None:
+    """Say that messages queue; None where they come before the next is due."""
+    if late <= 1e9 / rate:
+        return None
+    most = came.value if came.high is None else came.high
+    return OVERLOAD if most < KEPT_UP * rate else QUEUES
 
 
 def _of_receiver(row: Row, ranks: Sequence[float]) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.analyses.waiting.model import CANNOT_TELL as UNKNOWN_WAY
-from steelyard.analyses.waiting.model import QUEUES, Waiting, waitings
+from steelyard.analyses.waiting.model import OVERLOAD, QUEUES, Waiting, waitings
 from steelyard.base.units import format_share, format_time
 from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.judges.verdict import CANNOT_TELL
@@ -16,6 +16,10 @@ from steelyard.results.row import Row
 # a turn of the scheduler (some ms) only where somebody else has its CPU.
 _MOST_LATE_NS = 1e6
 _MOST_NAMED = 3
+_OVERLOADED = (
+    "More messages are offered than the path or its receiver takes: see what else has the CPU of that rank, "
+    "and what each message costs it (steelyard run open-loop finds the rate up to which they are taken)."
+)
 
 
 @criterion(
@@ -30,12 +34,15 @@ def waiting(candidate: Candidate) -> Finding | None:
     if not waits:
         return None
     launches = min(row.launch_count for row in candidate.weighed.rows if _is_offered(row))
-    late = [f"{_name(wait)} comes {_woken(wait)} after it was due" for wait in waits if _least_late(wait)]
-    said = [*late, *_changed(candidate, waits)]
+    late = [wait for wait in waits if _least_late(wait)]
+    overloads = [wait for wait in late if wait.way == OVERLOAD]
+    slow = [f"{_name(wait)} comes {_woken(wait)} after it was due" for wait in late if wait.way != OVERLOAD]
+    said = [*map(_overload, overloads), *slow, *_changed(candidate, waits)]
     if said:
         rest = f"; and {len(said) - _MOST_NAMED} more" if len(said) > _MOST_NAMED else ""
-        allowed = f"; {format_time(_MOST_LATE_NS)} is allowed" if late else ""
-        return Finding(NOT_WELL, f"{'; '.join(said[:_MOST_NAMED])}{rest}{allowed}.", "", launches, said[0])
+        allowed = f"; {format_time(_MOST_LATE_NS)} is allowed" if slow else ""
+        evidence = f"{'; '.join(said[:_MOST_NAMED])}{rest}{allowed}."
+        return Finding(NOT_WELL, evidence, _OVERLOADED if overloads else "", launches, said[0])
     latest = max(waits, key=lambda wait: wait.woken.high or float("inf"))
     if latest.woken.high is None or latest.woken.high > _MOST_LATE_NS:
         return Finding(
@@ -66,7 +73,7 @@ def _changed(candidate: Candidate, waits: Sequence[Waiting]) -> list[str]:
     if candidate.reference is None:
         return []
     before = {_key(wait): wait for wait in _of_mpis(candidate.reference.rows)}
-    unknown = (UNKNOWN_WAY, QUEUES)
+    unknown = (UNKNOWN_WAY, QUEUES, OVERLOAD)
     return [
         f"{_name(wait)}: its receiver {wait.way}{_burns(wait)}, in {candidate.reference.name} it "
         f"{base.way}{_burns(base)}"
@@ -84,6 +91,16 @@ def _key(wait: Waiting) -> tuple[object, ...]:
 
 def _name(wait: Waiting) -> str:
     return f"a message of {wait.op} of {wait.mpi} every {format_time(wait.wait)}"
+
+
+def _overload(wait: Waiting) -> str:
+    came, low, high = (
+        "?" if end is None else f"{end:.4g}" for end in (wait.came.value, wait.came.low, wait.came.high)
+    )
+    return (
+        f"overload: of {1e9 / wait.wait:.4g} messages/s of {wait.op} of {wait.mpi} {came} ({low} to {high}) "
+        f"come, so they queue, in the median for {format_time(wait.woken.value)}"
+    )
 
 
 def _woken(wait: Waiting) -> str:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from described import described
-from few_ops import METHODS, MPI, RULES, SOLO
+from few_ops import METHODS, MPI, RULES, SOLO, op
 from steelyard.base.errors import InputError
 from steelyard.base.product import MOST_LAUNCHES, MOST_STARTS, MOST_TEST_CASES, check_starts, product_of
 from steelyard.engines.description import Description, EngineLimits, ops_of
@@ -150,3 +150,17 @@ def test_a_measure_has_no_more_entries_than_somebody_writes(key: str) -> None:
 def test_a_plan_has_no_more_measures_than_somebody_writes() -> None:
     with pytest.raises(InputError, match="measure has 1001 entries; give at most 1000"):
         Plan(measure=(Measure(ops=("self.empty",)),) * 1001)
+
+
+@pytest.mark.parametrize(("cores", "ranks"), [(2, []), (3, []), (4, [4]), (6, [6])])
+def test_a_measure_for_all_cores_is_left_out_beside_others_where_they_are_too_few(
+    cores: int, ranks: list[int]
+) -> None:
+    victim = op("mpi.victim", "collective", "8", min_ranks=4)
+    ops = ops_of(_described(SOLO, _LIMITS), _described([*MPI, victim], EngineLimits()))
+    few = Measure(ops=("mpi.victim",), ranks="cores")
+    beside = resolve(Plan(measure=(few, Measure(ops=("mpi.bcast",), bytes=8))), ops, ("mpich-5.0.2",), cores)
+    assert [point.ranks for point in beside if point.op == "mpi.victim"] == ranks
+    if not ranks:
+        with pytest.raises(InputError, match=r"mpi\.victim needs 4 ranks, not \d; give -n 4"):
+            resolve(Plan(measure=(few,)), ops, ("mpich-5.0.2",), cores)

@@ -21,7 +21,7 @@ from steelyard.base.units import parse_counts, parse_sizes
 from steelyard.engines.description import Op, Ops, Param
 from steelyard.plan.arms import arm_of, factor_of, with_arms
 from steelyard.plan.arrivals import check_arrivals
-from steelyard.plan.axis import numbers_in, words_in
+from steelyard.plan.axis import CORES, numbers_in, words_in
 from steelyard.plan.bounds import BoundedCase, BoundedParams, Impossible
 from steelyard.plan.companions import axes_of, with_references, with_work
 from steelyard.plan.exclude import Excluded
@@ -117,11 +117,11 @@ def resolve(
     tried = itertools.count(1)
     for number, measure in enumerate(plan.measure):
         selected = select_ops(measure.ops, ops)
-        is_for_hosts = measure.ranks_per_host is not None and len(plan.measure) > 1
+        may_not_fit = (measure.ranks_per_host is not None or measure.ranks == CORES) and len(plan.measure) > 1
         impossible, excluded = Impossible(), Excluded(measure.exclude)
         asked: list[_Asked] = []
         for name in ops_with_files(measure, selected, ops, is_alone=len(plan.measure) == 1):
-            alone = selected == (name,) and not is_for_hosts
+            alone = selected == (name,) and not may_not_fit
             for one in _asked_of(measure, number, ops.all[name], ops, libraries, cores, topology, alone):
                 asked.append(one)
                 for point in _cases(one, ops):
@@ -131,8 +131,8 @@ def resolve(
                     impossible.look(point, one.bounded, alone=alone)
                     point = msgspec.structs.replace(point, point=len(points), arm=arm_of(point, factor))
                     points.setdefault(axes_of(point), point)
-        if not asked and is_for_hosts and (points or number + 1 < len(plan.measure)):
-            continue  # the hosts are too few for its ops
+        if not asked and may_not_fit and (points or number + 1 < len(plan.measure)):
+            continue  # the hosts or cores are too few for its ops
         _check_used(measure, selected, asked)
         excluded.check()
         impossible.check()

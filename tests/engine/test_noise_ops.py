@@ -111,6 +111,8 @@ def test_results_tables_and_pictures(tmp_path: Path) -> None:
     assert "0:" in FORMATS["csv"](Export((ExportedFolder(tmp_path, Made(tuple(rows.values()))),))).decode()
     items = [Shown(row, point, "") for row, point in zip(rows_of(measured), measured.points, strict=True)]
     titles: list[Any] = [plot.title for group in group_items(items) for plot in noise_charts(group)]
-    assert len(titles) == 7
+    assert (
+        sum("periodic losses" not in title for title in titles) == 6
+    )  # a busy machine leaves gaps: no spectrum
     page = write_report([tmp_path / "out"], tmp_path / "page.html").read_text()
     assert "noise of each core" in page

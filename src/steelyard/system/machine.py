@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -109,6 +110,7 @@ def _memory_kib(base: Path) -> int:
     return int(words[0]) if words and words[0].isdigit() else 0
 
 
+@cache  # what it reads does not change while a machine is up
 def _os_name(base: Path) -> str:
     for path in ("etc/os-release", "usr/lib/os-release"):
         if name := read_field(base / path, "PRETTY_NAME"):
@@ -116,6 +118,7 @@ def _os_name(base: Path) -> str:
     return ""
 
 
+@cache
 def _cpu_model(base: Path) -> str:
     """Find the CPU's name: `model name` on x86, only numbers on Arm, `cpu` on POWER."""
     path = base / "proc/cpuinfo"
@@ -125,6 +128,7 @@ def _cpu_model(base: Path) -> str:
     return model
 
 
+@cache
 def _cores(base: Path, cpus: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], ...], int]:
     """Group the CPUs by physical core, cores of one socket together; count the sockets.
 
@@ -140,6 +144,7 @@ def _cores(base: Path, cpus: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], ..
     return tuple(tuple(group) for _, group in ordered), len({socket for (socket, _) in groups})
 
 
+@cache
 def _caches(base: Path, cpus: tuple[int, ...]) -> tuple[Cache, ...]:
     found: dict[tuple[int, str, int], set[str]] = {}
     for cpu in cpus:
@@ -151,6 +156,7 @@ def _caches(base: Path, cpus: tuple[int, ...]) -> tuple[Cache, ...]:
     return tuple(Cache(*key, instances=len(shared)) for key, shared in sorted(found.items()))
 
 
+@cache
 def _hypervisor(base: Path) -> str | None:
     if "hypervisor" not in read_field(base / "proc/cpuinfo", "flags").split():
         xen = read_text(base / "sys/hypervisor/type")

@@ -29,7 +29,7 @@ from steelyard.system.launch_processes import (
     reap,
     signal_all,
 )
-from steelyard.system.process_stat import ProcessStat, children, family, process_stats
+from steelyard.system.process_stat import ProcessStat, family, process_stats
 
 _TAIL_BYTES = 1 << 16  # what is kept of a launch's stdout and stderr
 _WHOLE_BYTES = 1 << 26  # of a short command's output that is kept: all, within reason
@@ -104,7 +104,7 @@ class Child:
         """Start `argv`. Raises InputError if that is impossible."""
         if tidy:
             _prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        self._others = children(process_stats()) if tidy else {}
+        self._older = {(pid, stat.started) for pid, stat in process_stats().items()} if tidy else set()
         self._before_stop = before_stop
         self._mark = mark or new_mark()
         self._tidy = tidy
@@ -235,24 +235,25 @@ class Child:
 
     def _family(self) -> dict[int, int]:
         """Find its processes, pid -> start time. After it was reaped, its pid may be another's: only the mark
-        counts, and who became a child of this program.
+        counts, and who became a child of this program. What ran before it was started has no mark of its.
         """
         stats = process_stats()
+        younger = {pid: stat for pid, stat in stats.items() if (pid, stat.started) not in self._older}
         roots = [pid for pid, stat in stats.items() if self._lost_its_parent(pid, stat)]
         if self._process.returncode is None:
             roots.append(self.pid)
-        return {pid: stats[pid].started for pid in family(stats, *roots)} | marked(stats, self._mark)
+        return {pid: stats[pid].started for pid in family(stats, *roots)} | marked(younger, self._mark)
 
     def _lost_its_parent(self, pid: int, stat: ProcessStat) -> bool:
-        """Is it a child of this program that was none before, that this program did not start?
+        """Is it a child of this program, younger than the launch, that this program did not start?
 
         What this program forks is in its session, and what it starts carries another mark. A command that is
-        not tidy adopts nobody: the children that were there before it are not known.
+        not tidy adopts nobody: what was there before it is not known.
         """
         return (
             self._tidy
             and stat.parent == os.getpid()
-            and self._others.get(pid) != stat.started
+            and (pid, stat.started) not in self._older
             and stat.session != os.getsid(0)
             and marks_of(pid) <= {self._mark}
         )

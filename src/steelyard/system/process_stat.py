@@ -64,12 +64,6 @@ def process_stats(root: Path = Path("/")) -> dict[int, ProcessStat]:
     return {pid: stat for pid in pids if (stat := process_stat(pid, root)) is not None}
 
 
-def children(stats: dict[int, ProcessStat]) -> dict[int, int]:
-    """Find the children of this process, pid -> start time."""
-    own = os.getpid()
-    return {pid: process.started for pid, process in stats.items() if process.parent == own}
-
-
 def family(stats: dict[int, ProcessStat], *roots: int) -> set[int]:
     """Find processes and all below them. A process whose parent has died is below whoever took it in."""
     below: dict[int, list[int]] = {}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from further import further
 from points import describe, engine_of, points_once, sound_ops
 from points import measure as measure_mpi
 from steelyard.engines.build import solo_engine
@@ -71,7 +72,7 @@ def test_every_op_with_messages_has_buffers_that_can_be_placed(one_mpi: Mpi) -> 
     assert without <= {"mpi.win_allocate", "mpi.win_create", "mpi.type_commit"} | made | names | kept
 
 
-@pytest.mark.parametrize("words", ["align=8 pages=small", "align=4080 plant=1"])
+@pytest.mark.parametrize("words", ["align=8 pages=small", further("align=4080 plant=1")])
 def test_buffers_anywhere_hold_the_right_answers(tmp_path: Path, mpi: Mpi, words: str) -> None:
     lines = _lines(mpi, words)
     assert len(lines) > 80

@@ -213,10 +213,11 @@ def _bury(pid: int) -> None:
             pass
 
 
+@pytest.mark.further
 @pytest.mark.parametrize(
     ("hold", "what"),
     [
-        pytest.param(_suspend, "is suspended", id="stop", marks=pytest.mark.further),
+        pytest.param(_suspend, "is suspended", id="stop"),
         pytest.param(_debug, "is held by a debugger", id="debugger"),
     ],
 )

@@ -188,6 +188,7 @@ def test_ranks_of_a_host_share_its_clock(mpi: Mpi, tmp_path: Path) -> None:
     assert all(abs(f.wrong_ns) <= f.certain_ns for f in found)
 
 
+@pytest.mark.further
 def test_asymmetric_delays_deceive_all_but_the_certain_bound(tmp_path: Path) -> None:
     """Messages take 2 ms to h2 and 0.5 ms back: what no exchange of messages between two can tell."""
     if why := testbed.why_not(hub=True):

@@ -83,6 +83,7 @@ def test_a_rank_that_was_moved_is_noticed_and_named(tmp_path: Path) -> None:
     assert f"was moved from CPU {first} to CPU {second} while noise." in evidence
 
 
+@pytest.mark.further
 @pytest.mark.skipif(len(read_machine().cores) < 2, reason="needs a core for each rank")
 def test_a_rank_of_mpi_that_was_moved_is_named(mpi: Mpi, tmp_path: Path) -> None:
     """Rank 1 goes where rank 0 is; rank 0 is not blamed."""

@@ -19,7 +19,7 @@ from steelyard.validate.simulator import find_simulator, simulate
 
 _LIMIT_SECONDS = 600.0
 _RANKS = 9  # no power of two: trees are ragged
-_METHODS = ("epoch", "window", "barrier", "bounds")
+_METHODS = ("epoch", "bounds")
 
 
 @pytest.fixture(scope="module")

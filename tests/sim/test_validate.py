@@ -86,7 +86,7 @@ def test_every_claim_holds_in_the_quick_form(
 @pytest.mark.usefixtures("simgrid")
 @pytest.mark.parametrize(
     ("ops", "ranks"),
-    [("bcast scatter", (2, 12, 23)), ("reduce gather", (7, 10)), ("allreduce scan", (5, 18))],
+    [("bcast scatter", (2, 12, 23)), further("reduce gather", (7, 10)), further("allreduce scan", (5, 18))],
 )
 def test_without_a_clock_the_path_is_found_at_any_number_of_ranks(
     steelyard: Steelyard, tmp_path: Path, ops: str, ranks: Sequence[int]

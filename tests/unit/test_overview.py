@@ -31,7 +31,7 @@ from overviews import (
     read,
 )
 from steelyard.analyses.analysis import Made
-from steelyard.analyses.overview import ReadFolder, _without_mpi, overview_text
+from steelyard.analyses.overview import ReadFolder, _without_mpi, overview_text, shown_items
 from steelyard.base.units import format_bytes
 from steelyard.plan.plan import read_plan
 from steelyard.plan.shipped import shipped_plans
@@ -320,3 +320,19 @@ def test_a_head_line_says_that_a_named_mpi_took_no_part() -> None:
     for named, said in ((["openmpi"], "without MPI (--engine mpi measures under it)"), ([], "")):
         folder: Any = SimpleNamespace(measured=SimpleNamespace(campaign=SimpleNamespace(plan={"mpi": named})))
         assert _without_mpi([folder]) == said
+
+
+def test_of_what_is_not_measured_yet_two_sizes_of_an_op_are_grouped(tmp_path: Path) -> None:
+    """A plan may have 50,000 test cases; two sizes tell that a table has several."""
+    points = [FakePoint("mpi.bcast", steady(1e3), bytes=8 << shift, mpi=A) for shift in range(10)]
+    folder = made(tmp_path, points).measured.folder
+    for records in (folder / "records").iterdir():
+        first = (line for line in records.read_text().splitlines(keepends=True) if not _later(line))
+        records.write_text("".join(first))
+    found = read(folder)
+    assert len(found.rows) == 10
+    assert [item.row.bytes for item in shown_items([found])] == [8, 16, 32]
+
+
+def _later(line: str) -> bool:
+    return re.search(r'"point":[1-9]', line) is not None

@@ -100,12 +100,20 @@ def overview_text(folders: Sequence[ReadFolder], paper: Paper, ratios_by: Ratios
 
 
 def shown_items(folders: Sequence[ReadFolder]) -> list[Shown]:
-    """Choose the rows that tables show: if a point has many placements, the first of each class."""
+    """Choose the rows that tables show: if a point has many placements, the first of each class; of those
+    that are not measured yet two sizes of an op, which tell that it has several.
+    """
     found = []
     for folder in folders:
         chosen = pictured(folder.rows)
         name = folder.name if len(folders) > 1 else ""
+        planned: dict[str, set[int]] = {}
         for row, point in zip(folder.rows, folder.measured.points, strict=True):
+            if row.why == NOT_YET:
+                sizes = planned.setdefault(row.op, set())
+                if len(sizes) > 1 or row.bytes in sizes:
+                    continue
+                sizes.add(row.bytes)
             if row.point in chosen:
                 found.append(Shown(row, point, name))
     return found

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular, write_whole
 from steelyard.base.json_text import ANYTHING, MOST_FREE, MOST_VALUES, check_shape, decode_json, values_in
-from steelyard.base.printable import all_visible, visible
+from steelyard.base.printable import all_visible, is_plain, visible
 from steelyard.base.product import MOST_LAUNCHES, MOST_TEST_CASES
 from steelyard.base.secret import masked, masked_document, masked_settings, masked_words
 from steelyard.records.fields import Count, Environment, Name, Params, RankCount, ThreadCount
@@ -182,9 +182,10 @@ def read_campaign(folder: Path) -> CampaignFile:
     if not path.exists():
         return CampaignFile(name=visible(folder.name))
     try:
-        document = decode_json(read_regular(path), ANYTHING)
+        data = read_regular(path)
+        document = decode_json(data, ANYTHING)
         is_whole = not isinstance(document, dict) or document.pop(_CRC, None) in (None, _crc_of(document))
-        document = all_visible(document)
+        document = document if is_plain(data) else all_visible(document)
         campaign = msgspec.convert(document, CampaignFile)
         msgspec.convert(campaign.machine, _MachineFacts)
         _check_shape(document, campaign)

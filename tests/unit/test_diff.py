@@ -164,6 +164,14 @@ def test_a_plan_that_is_measured_again_has_the_seed_that_was_drawn() -> None:
         plan_of(CampaignFile(name="x", plan={"measure": 5}))
 
 
+def test_a_campaign_names_no_file_to_be_read_again() -> None:
+    """A campaign of ours has the delays themselves; one of a stranger might name any file."""
+    plan = plan_document(Plan(measure=(Measure(ops=("mpi.bcast",)),)))
+    assert plan_of(CampaignFile(plan=plan | {"arrivals": [[0.0, 5.0]]})).arrivals == ((0.0, 5.0),)
+    with pytest.raises(InputError, match="names a file of arrivals and does not hold them"):
+        plan_of(CampaignFile(plan=plan | {"arrivals": "/etc/passwd"}))
+
+
 def test_what_was_set_comes_before_what_follows_from_it() -> None:
     """A variable that takes shared memory away unloads its libraries and is repeated by the MPI itself."""
     before = {

@@ -52,6 +52,11 @@ def plan_of(campaign: CampaignFile) -> Plan:
         raise InputError(
             f"the campaign '{campaign.name}' holds no plan ({error}), so nothing can be measured again"
         ) from None
+    if isinstance(plan.arrivals, str):  # a plan's file may name one beside it; a campaign has what was in it
+        raise InputError(
+            f"the campaign '{campaign.name}' names a file of arrivals and does not hold them, so nothing can "
+            "be measured again"
+        )
     return replace(plan, seed=campaign.seed)
 
 

@@ -232,6 +232,17 @@ def test_what_ranks_make_after_their_launcher_has_died_is_removed(
     assert list(shared.iterdir()) == []
 
 
+def test_a_session_behind_a_link_stays(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Another user may have made it, where all may write: it leads to a folder of ours, anywhere."""
+    precious = tmp_path_factory.mktemp("precious")
+    with Leftovers() as leftovers:
+        leftovers.began(_NOBODY)
+        _make(precious, f"pid.{_NOBODY}/contact.txt")
+        (shared / f"ompi.{platform.node()}.{os.geteuid()}").symlink_to(precious)
+    assert _files(precious) == {f"pid.{_NOBODY}/contact.txt"}
+    assert not leftovers.own
+
+
 def test_a_session_from_before_is_nobodys(shared: Path) -> None:
     old = f"ompi.{platform.node()}.{os.geteuid()}/pid.{_NOBODY}/contact.txt"
     _make(shared, old)

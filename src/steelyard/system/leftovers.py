@@ -20,11 +20,12 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from stat import S_ISVTX, S_IWGRP, S_IWOTH
+from stat import S_ISVTX
 
 from msgspec import Struct
 
 from steelyard.base.files import is_open_nowhere, read_text, real_path
+from steelyard.base.private_folders import weak_spot
 from steelyard.system.launch_processes import process_state
 
 _SHARED, _TEMPORARY = Path("/dev/shm"), Path("/tmp")  # noqa: S108 (where the libraries put them)
@@ -154,16 +155,17 @@ def remove_left(files: Collection[LeftFile]) -> list[Path]:
 
 
 def _identified(path: Path) -> LeftFile | None:
-    """Find the numbers of a file of our user, in a folder where nobody else can put another in its place."""
+    """Find the numbers of a file of our user, where nobody else can put another in its place, or a link or
+    a folder of his on the way to it.
+    """
     try:
-        stat, folder = path.lstat(), path.parent.stat()
+        stat, folder, spot = path.lstat(), path.parent.lstat(), weak_spot(path.parent)
     except OSError:
         return None
-    is_ours = folder.st_uid in (0, os.geteuid())  # the owner of a folder may put another file there
-    is_safe = is_ours and (folder.st_mode & S_ISVTX or not folder.st_mode & (S_IWGRP | S_IWOTH))
-    if stat.st_uid != os.geteuid() or not is_safe:
-        return None
-    return LeftFile(str(path), stat.st_dev, stat.st_ino)
+    is_shared = folder.st_uid in (0, os.geteuid()) and folder.st_mode & S_ISVTX  # as /tmp is
+    is_safe = spot is None or (spot[0] == path.parent and is_shared)
+    is_ours = stat.st_uid == os.geteuid() and real_path(path.parent) == path.parent
+    return LeftFile(str(path), stat.st_dev, stat.st_ino) if is_ours and is_safe else None
 
 
 def _places() -> set[Path]:

@@ -127,6 +127,31 @@ def test_a_folder_for_sessions_that_takes_nothing(said: str, why: str) -> None:
     assert remedies([why], "") == ["Set TMPDIR to a folder that has room and can be written."]
 
 
+# MPICH 4.0.2 with MPIR_CVAR_ASYNC_PROGRESS=perhaps, and a stack whose last line is in no table.
+_STACK = "steelyard: rank 0: MPI_T_init_thread failed: Other MPI error, error stack:\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (
+            "MPIR_T_cvar_init(7751): Unable to parse environment variable (MPIR_CVAR_ASYNC_PROGRESS)",
+            "settings: MPICH cannot parse the value of MPIR_CVAR_ASYNC_PROGRESS",
+        ),
+        (  # as the engine passes it on, cut
+            "MPIR_T_cvar_init(7751): Unable to parse environment variable (MP; see MPIR_CVAR_ASYNC_PROGRESS",
+            "settings: MPICH cannot parse the value of MPIR_CVAR_ASYNC_PROGRESS",
+        ),
+        (
+            "MPIR_T_pvar_init(12): no room",
+            f"{_STACK[11:-1]}; the library said: MPIR_T_pvar_init(12): no room",
+        ),
+    ],
+)
+def test_the_stack_of_an_error_is_told(line: str, why: str) -> None:
+    assert cause_of_death(1, _STACK + line, ["mpiexec"], phase=LaunchPhase.STARTING) == f"start-up: {why}"
+
+
 def test_a_quoted_line_has_no_runs_of_spaces() -> None:
     why = cause_of_death(1, "  Error:     no such    thing\n", ["mpiexec"], phase=LaunchPhase.STARTING)
     assert why.endswith(": Error: no such thing")

@@ -67,7 +67,8 @@ _MPI_ABORT = re.compile(
 _ABORTED = re.compile(r"^Abort\(\d+\)|MPI_ABORT was invoked|MPI_ERRORS_ARE_FATAL", re.MULTILINE)
 # A hang of which nothing else is known than that, at most what the launch said.
 _BY_ITSELF = re.compile(r"hang: [^;(]*(?:\(it said: |$)")
-_INIT_FAILED = "MPI_Init_thread failed"  # the library's text for its own code, which says less than its stack
+# Texts of libraries for their own codes, which say less than the lines behind them.
+_NO_REASON = re.compile(r"MPI_Init_thread failed|error stack:$")
 
 
 def hang_words(
@@ -171,7 +172,7 @@ def _told(said: str) -> str | None:
     """Find the sentence of a rank that gave up, or of a library that made it: `rank 1: no clock X`."""
     if sentence := _SENTENCE.search(said):
         words = f"rank {sentence[1]}: {quoted_word(sentence[2])}"
-        rest = quoted(_SENTENCE.sub("", said)) if _INIT_FAILED in sentence[2] else ""
+        rest = quoted(_SENTENCE.sub("", said)) if _NO_REASON.search(sentence[2].rstrip()) else ""
         return f"{words}; the library said{rest}" if rest else words
     if fatal := _FATAL.search(said):
         stack = [line.partition(":")[2].strip() for line in fatal["stack"].splitlines()]

@@ -197,6 +197,11 @@ CAUSES = (
         r"transport '(?P<name>[^'\n]*)' is not available, (?:please )?use one or more of: (?P<all>[^\n]*)",
         "UCX has no transport '{name}' (UCX_TLS); it has {all}",
     ),
+    _row(
+        "settings",
+        r"Unable to parse environment variable \([^\n]*?(?P<name>MPIR_CVAR_\w+)",
+        "MPICH cannot parse the value of {name}",
+    ),
     _row("settings", r"(?P<what>Invalid character \S+ in (?P<name>MPIR_CVAR_\w+))", "{what}"),
     _row(
         "settings",

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "team/compat_shmem.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,8 @@ void carrier_take(const struct carrier *c, struct way *in, void *data, size_t by
     ++in->messages;
     shmem_uint64_wait_until(&mark_here(c, in)->full, SHMEM_CMP_EQ, in->messages);
     memcpy(data, in->room, bytes);
+    /* OpenSHMEM orders puts, not loads: the copy is over before the sender may write there again. */
+    atomic_thread_fence(memory_order_release);
     shmem_uint64_p(&mark_there(c, in)->emptied, in->messages, in->peer);
 }
 

@@ -9,6 +9,7 @@
 #include "base/wait.h"
 #include "team/hosts.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -273,6 +274,8 @@ int team_recv(const struct team *team, int from, void *data, size_t bytes)
         if (piece > 0)
             memcpy((char *)data + received, slot->data, piece);
         own->received[from] = flag;
+        /* OpenSHMEM orders puts, not loads: the copy is over before the sender may write there again. */
+        atomic_thread_fence(memory_order_release);
         shmem_uint64_p(&own->emptied[team->rank], flag, from);
         received += piece;
     } while (received < bytes);

@@ -1,19 +1,29 @@
 """Files beside IMB-IO and IOR: the same MPI, ranks, folder and pieces, by turns, launch after launch.
 
     python benchmarks/files_peers.py --imb IMB-IO --ior ior --files /dev/shm [--mpi NAME] [--launches 10]
+                                     [--bytes 4Ki,64Ki,1Mi] [--only 'IOR*'] [--steps]
 
-Both are programs that a user built for that MPI; nothing is built here. IMB-IO runs its mode NON-AGGREGATE
-and divides a size among its ranks, so it is given so many times ours: 50 calls, each behind the one before,
-into a file that is new where it is written. IOR writes and reads 16 MiB of each rank in a file that it keeps,
-so that pages are there from its second repetition on, as ours are; in a shorter file its barriers are most of
-its time. A line has the medians over launches of the time of a piece (IMB-IO: the mean of the slowest rank,
-and ours; IOR: the median over its repetitions but the first, and ours), and the median of the ratios of
-launches that are neighbours, with its interval.
+Both are programs that a user built for that MPI; nothing is built here. What is compared is what each says of
+pages that it has moved before, and of writes of IOR what it says of new ones, for IOR empties its file before
+it writes:
+
+- IMB-IO runs its mode NON-AGGREGATE: 50 calls, each behind the one before. It divides a size among its ranks,
+  so it is given so many times ours. A size is listed 40 times, and the lines from the third on count: its
+  second pass over a file in memory is the one in which Linux makes each page an active one. Its buffer is
+  malloc's, 16 bytes behind the start of a page; so is ours beside it.
+- IOR writes alone, or reads alone what a command before has written: 16 MiB of each rank, 22 repetitions of
+  which the third to the last count. In a shorter file its barriers are most of its time.
+
+Ours begins after a barrier of the library, as theirs do. A line has the medians over launches of the time of
+a piece (IMB-IO: the median of its lines of the slowest rank; IOR: of its repetitions; ours: of its samples),
+and the median of the ratios of launches that are neighbours, with its interval. With `--steps` there are
+further lines that show each difference: theirs without such words, and ours by another call or method.
 """
 
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import os
 import random
 import re
@@ -40,6 +50,8 @@ from steelyard.system.process import run
 SECONDS = 120.0  # more than any of these commands takes
 IOR_BYTES = 1 << 24  # of each rank in a repetition, beside IOR
 SAMPLES = 50  # also the calls of IMB-IO, and of a repetition of ours beside it
+LINES, REPETITIONS = 40, 22  # of IMB-IO and IOR
+EARLY = 2  # of them, in which pages are new or become active ones
 _IMB = (
     "P_Write_Expl",
     "P_Read_Expl",
@@ -50,8 +62,10 @@ _IMB = (
     "C_Read_Expl",
 )
 _IOR = ("file=own", "pattern=strided")  # its easy and its hard way
-_IOR_MEMORY = "memory=one"  # it moves all from and to one buffer
+_IOR_MEMORY = "memory=one"  # it moves all from and to one buffer, at the start of a page
+_IMB_MEMORY = "align=16"  # malloc's: so far behind the start of a page
 _LEAST = 2  # launches of which an interval can be made
+_STARTS_AS_THEIRS = "library-barrier"
 
 
 @dataclass(frozen=True)
@@ -75,113 +89,101 @@ class Pair:
     theirs: Callable[[], float]
 
 
-def measured_here(setting: Setting, words: Sequence[str], column: str, pieces: int) -> float:
-    """One launch of ours: a column of its row, in us for a piece."""
+def measured_here(setting: Setting, words: Sequence[str], pieces: int, method: str) -> float:
+    """The median of one launch of ours, in us for a piece."""
     with tempfile.TemporaryDirectory() as folder:
         command = [str(scripts_folder() / "steelyard"), "run", *words, "-n", str(setting.ranks)]
         command += ["--mpi", setting.mpi, "--files", str(setting.files), "--launches", "1"]
-        command += [
-            "--rule",
-            "fixed",
-            "--param",
-            f"count={SAMPLES}",
-            "--to",
-            "json",
-            "--out",
-            f"{folder}/out",
-        ]
+        command += ["--method", method, "--rule", "fixed", "--param", f"count={SAMPLES}"]
+        command += ["--to", "json", "--out", f"{folder}/out"]
         done = run(command, timeout=SECONDS)
         rows = msgspec.json.decode((Path(folder) / "out" / "results.json").read_bytes())["points"]
-    if done.code != 0 or len(rows) != 1 or rows[0][column] is None:
+    if done.code != 0 or len(rows) != 1 or rows[0]["median"] is None:
         raise SystemExit(f"{' '.join(command)} gave no number: {done.err}")
-    return float(rows[0][column]) / 1e3 / pieces
+    return float(rows[0]["median"]) / 1e3 / pieces
 
 
-def imb_of(setting: Setting, program: Path, test: str, size: int) -> float:
-    """The time of a call of the slowest rank, us."""
+def started(setting: Setting, words: Sequence[str], folder: str) -> str:
+    """What a program of theirs prints."""
+    return run([*setting.prefix, *words], env=setting.environment, timeout=SECONDS, cwd=folder).out
+
+
+def imb_of(setting: Setting, program: Path, test: str, size: int, lines: int) -> float:
+    """The time of a call of the slowest rank, us: the median of its lines, or of one line that."""
+    whole = size * setting.ranks
     with tempfile.TemporaryDirectory(dir=setting.files) as folder:
         lengths = Path(folder) / "lengths"
-        lengths.write_text(f"{size * setting.ranks}\n")
-        words = [
-            test,
-            "-npmin",
-            str(setting.ranks),
-            "-msglen",
-            str(lengths),
-            "-iter",
-            f"{SAMPLES},1024,{SAMPLES}",
-            "-iter_policy",
-            "off",
-        ]
-        text = run(
-            [*setting.prefix, str(program), *words], env=setting.environment, timeout=SECONDS, cwd=folder
-        ).out
+        lengths.write_text(f"{whole}\n" * lines)
+        words = [str(program), test, "-npmin", str(setting.ranks), "-msglen", str(lengths)]
+        words += ["-iter", f"{SAMPLES},1000000,{SAMPLES}", "-aggregate_mode", "non_aggregate"]
+        text = started(setting, words, folder)
     number = r"\s+([\d.]+)"
-    found = re.findall(
-        rf"^\s+{size * setting.ranks}\s+\d+{number}{number}{number}",
-        text[text.find("NON-AGGREGATE") + 1 :],
-        re.M,
-    )
-    if not found:
-        raise SystemExit(f"{test} printed no number: {text[-500:]}")
-    return float(found[0][1])
+    found = re.findall(rf"^\s+{whole}\s+{SAMPLES}{number}{number}{number}", text, re.M)
+    if len(found) != lines:
+        raise SystemExit(f"{test} printed {len(found)} lines of {lines}: {text[-500:]}")
+    return statistics.median(float(line[1]) for line in found[EARLY if lines > EARLY else 0 :])
 
 
-def ior_of(setting: Setting, program: Path, way: str, size: int, access: str) -> float:
-    """The time of a piece by MPI-IO, us: its own median but the first, which takes pages."""
+def ior_of(setting: Setting, program: Path, way: str, size: int, access: str, *, alone: bool) -> float:
+    """The time of a piece by MPI-IO, us; `alone`: it does nothing else between its repetitions."""
     calls = IOR_BYTES // size
     with tempfile.TemporaryDirectory(dir=setting.files) as folder:
         own = ["-F", "-b", str(IOR_BYTES)] if way == "file=own" else ["-s", str(calls), "-b", str(size)]
-        words = [
-            "-a",
-            "MPIIO",
-            "-w",
-            "-r",
-            "-k",
-            "-E",
-            "-i",
-            "10",
-            "-t",
-            str(size),
-            *own,
-            "-o",
-            f"{folder}/ior",
-        ]
-        text = run([*setting.prefix, str(program), *words], env=setting.environment, timeout=SECONDS).out
+        words = [str(program), "-a", "MPIIO", "-k", "-E", "-t", str(size), *own, "-o", f"{folder}/ior"]
+        if alone and access == "read":
+            started(setting, [*words, "-w"], folder)
+        asked = [f"-{access[0]}"] if alone else ["-w", "-r"]
+        text = started(setting, [*words, *asked, "-i", str(REPETITIONS)], folder)
     lines = [line.split() for line in text.splitlines() if line.startswith(access)]
-    times = [float(words[7]) for words in lines if len(words) == 11][1:]
+    times = [float(words[7]) for words in lines if len(words) == 11][EARLY:]
     if not times:
         raise SystemExit(f"IOR printed no time of {access}: {text[-500:]}")
     return statistics.median(times) / calls * 1e6
 
 
-def imb_pairs(setting: Setting, program: Path, size: int) -> Iterator[Pair]:
-    """The tests of IMB-IO of a size.
-
-    Without a policy of its own it warms up by so many calls as it times, in the same places: what it times
-    writes over them, and is no write into a new file.
-    """
+def imb_pairs(setting: Setting, program: Path, size: int, *, steps: bool) -> Iterator[Pair]:
+    """The tests of IMB-IO of a size: over pages that are there, and as it is asked for one size."""
     for test in _IMB:
         row = find_like(test)
-        given = [row.op.removesuffix(".new"), "--bytes", str(size)]
+        call = row.op.removesuffix(".new")
+        given = ["--bytes", str(size)]
         for name, value in row.params.items():
             given += ["--param", f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"]
-        ours = partial(measured_here, setting, given, "mean", SAMPLES)
-        yield Pair(test, size, ours, partial(imb_of, setting, program, test, size))
+        alike = [call, *given, "--param", _IMB_MEMORY]
+        ours = partial(measured_here, setting, alike, SAMPLES, _STARTS_AS_THEIRS)
+        theirs = partial(imb_of, setting, program, test, size)
+        yield Pair(test, size, ours, partial(theirs, LINES))
+        if not steps:
+            continue
+        yield Pair(f"{test}, listed once", size, ours, partial(theirs, 1))
+        paged = partial(measured_here, setting, [call, *given], SAMPLES, _STARTS_AS_THEIRS)
+        yield Pair(f"{test}, ours at the start of a page", size, paged, partial(theirs, LINES))
+        late = partial(measured_here, setting, alike, SAMPLES, "epoch")
+        yield Pair(f"{test}, ours by epoch", size, late, partial(theirs, LINES))
 
 
-def ior_pairs(setting: Setting, program: Path, size: int) -> Iterator[Pair]:
+def ior_pairs(setting: Setting, program: Path, size: int, *, steps: bool) -> Iterator[Pair]:
     """IOR's easy and hard way to write and to read."""
     calls = IOR_BYTES // size
     for way in _IOR:
         for access in ("write", "read"):
-            given = [f"mpi.io.{access}_at", "--bytes", str(size)]
+            given = ["--bytes", str(size)]
             for word in (f"calls={calls}", way, _IOR_MEMORY):
                 given += ["--param", word]
-            ours = partial(measured_here, setting, given, "median", calls)
-            yield Pair(
-                f"IOR {access}, {way}", size, ours, partial(ior_of, setting, program, way, size, access)
-            )
+            over, new = f"mpi.io.{access}_at", f"mpi.io.{access}_at" + (".new" if access == "write" else "")
+            ours = {
+                op: partial(measured_here, setting, [op, *given], calls, _STARTS_AS_THEIRS)
+                for op in (over, new)
+            }
+            theirs = partial(ior_of, setting, program, way, size, access)
+            name = f"IOR {access}, {way}"
+            yield Pair(name, size, ours[new], partial(theirs, alone=True))
+            if steps and access == "write":
+                yield Pair(
+                    f"{name}, ours over pages that are there", size, ours[over], partial(theirs, alone=True)
+                )
+            elif steps:
+                yield Pair(f"{name}, after each write", size, ours[over], partial(theirs, alone=False))
 
 
 def line_of(pair: Pair, ours: Sequence[float], theirs: Sequence[float]) -> str:
@@ -205,6 +207,8 @@ def main() -> None:
     parser.add_argument("-n", type=int, default=2)
     parser.add_argument("--launches", type=int, default=10)
     parser.add_argument("--bytes", default="4Ki,64Ki,1Mi", help="of a piece of a rank, at most 16Mi")
+    parser.add_argument("--only", default="*", help="a pattern of tests, as 'IOR*'")
+    parser.add_argument("--steps", action="store_true", help="further lines that show each difference")
     given = parser.parse_args()
     mpi = choose_mpi(given.mpi)
     launch = plan_launch(mpi_engine(mpi), read_machine(), LaunchRequest(given.n))
@@ -215,9 +219,13 @@ def main() -> None:
     head = f"{mpi.name}, {given.n} ranks, {given.launches} launches, files in {given.files}"
     print(f"{head}; us for a piece of each rank")
     print("| test | bytes | ours | theirs | ours / theirs |\n| --- | --- | --- | --- | --- |")
-    imb = [pair for size in sizes for pair in imb_pairs(setting, given.imb, size)] if given.imb else []
-    ior = [pair for size in sizes for pair in ior_pairs(setting, given.ior, size)] if given.ior else []
-    for pair in (*imb, *ior):
+    pairs = list[Pair]()
+    for size in sizes:
+        pairs += imb_pairs(setting, given.imb, size, steps=given.steps) if given.imb else ()
+        pairs += ior_pairs(setting, given.ior, size, steps=given.steps) if given.ior else ()
+    for pair in pairs:
+        if not fnmatch.fnmatchcase(pair.name, given.only):
+            continue
         ours, theirs = list[float](), list[float]()
         for _ in range(given.launches):
             for is_ours in random.sample((True, False), 2):

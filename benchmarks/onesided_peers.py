@@ -42,7 +42,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from turns import Pairing, numbers, print_mean, run_original, run_rows
+from turns import Pairing, numbers, print_mean, run_original, run_rows, take_turns
 
 from steelyard.base.units import format_bytes, parse_sizes
 from steelyard.engines.build import Engine, mpi_engine
@@ -192,24 +192,6 @@ def name_of(case: Case) -> str:
     """Their command, and how many calls ours completes at once where that is a choice."""
     calls = next((word for word in case.ours if word.startswith("calls=")), "")
     return " ".join(case.words) + (f" ({calls} of ours)" if calls else "")
-
-
-def take_turns(pairings: Sequence[Pairing], launches: int, until: float) -> Sequence[str]:
-    """Turns of all that are not narrow yet; what failed, which takes no more of them."""
-    failed: dict[int, str] = {}
-
-    def is_done(i: int, one: Pairing) -> bool:
-        return i in failed or one.pairs >= launches or (one.is_narrow())
-
-    while left := [(i, one) for i, one in enumerate(pairings) if not is_done(i, one)]:
-        for i, one in left:
-            if time.monotonic() > until:
-                return list(failed.values())
-            try:
-                one.take_turn()
-            except SystemExit as why:
-                failed[i] = f"{one.names[0]}: {why}"
-    return list(failed.values())
 
 
 def parsed() -> argparse.Namespace:

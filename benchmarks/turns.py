@@ -7,6 +7,7 @@ import os
 import random
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,24 @@ class Pairing:
                 flush=True,
             )
         return medians
+
+
+def take_turns(pairings: Sequence[Pairing], launches: int, until: float) -> Sequence[str]:
+    """Turns of all that are not narrow yet; what failed, which takes no more of them."""
+    failed: dict[int, str] = {}
+
+    def is_done(i: int, one: Pairing) -> bool:
+        return i in failed or one.pairs >= launches or (one.is_narrow())
+
+    while left := [(i, one) for i, one in enumerate(pairings) if not is_done(i, one)]:
+        for i, one in left:
+            if time.monotonic() > until:
+                return list(failed.values())
+            try:
+                one.take_turn()
+            except SystemExit as why:
+                failed[i] = f"{one.names[0]}: {why}"
+    return list(failed.values())
 
 
 def quartile_ratio(ours: FloatArray, theirs: FloatArray, share: float) -> Estimate:

@@ -221,7 +221,7 @@ def test_a_campaign_ends_a_hang_and_goes_on(shmem: Engine, tmp_path: Path) -> No
     source = tmp_path / "hang.c"
     source.write_text(_HANGS)
     library = build_preloaded(shmem, source, tmp_path)
-    words = ("--bytes", "96,8", "--launches", "2", "--hang-after", "5s", "--env", f"LD_PRELOAD={library}")
+    words = ("--bytes", "96,8", "--launches", "2", "--hang-after", "20s", "--env", f"LD_PRELOAD={library}")
     run(_campaign(shmem, tmp_path / "out", *words), timeout=200)
     ends = finished(tmp_path / "out")
     assert Counter(end.status for end in ends.values()) == {"ok": 2, "failed": 1, "skipped": 1}

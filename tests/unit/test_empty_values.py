@@ -28,7 +28,9 @@ _OPTIONS = [
     if param.param_type_name == "option" and not param.is_flag
     for word in param.opts
 ]
-_ARGUMENTS = [(name, param.metavar) for name, param in _PARAMS if param.param_type_name == "argument"]
+_ARGUMENTS = [
+    (name, param.metavar.strip("[].")) for name, param in _PARAMS if param.param_type_name == "argument"
+]
 
 
 @pytest.fixture
@@ -40,7 +42,7 @@ def test_options_were_found() -> None:
     assert {("run", "-n", "--ranks"), ("plan show", "--bytes", "--bytes"), ("plot", "--out", "--out")} <= {
         *_OPTIONS
     }
-    assert ("show", "DIR") in [(name, metavar.strip("[].")) for name, metavar in _ARGUMENTS]
+    assert ("show", "DIR") in _ARGUMENTS
 
 
 @pytest.mark.parametrize("value", ["", " \t"])

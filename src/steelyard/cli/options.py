@@ -187,7 +187,8 @@ def _check_empty(params: Sequence[Any], given: Mapping[str, Any]) -> None:
         words = given.get(param.name)
         if any(isinstance(word, str) and not word.strip() for word in _words(words)):
             if param.param_type_name == "argument":
-                raise InputError(f"{param.metavar or param.name} is empty; give a value")
+                what = (param.metavar or param.name).strip("[].")
+                raise InputError(f"{what} is empty; give a value")
             name = max(param.opts, key=len)
             raise InputError(f"{name} is empty; give a value, or leave the option out")
         for word in _words(words):

@@ -15,7 +15,6 @@ import platform
 import re
 import shlex
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -26,7 +25,7 @@ from steelyard.base.errors import InputError, MeasurementError
 from steelyard.base.files import real_path, write_whole
 from steelyard.base.heartbeat import Tell, telling_still
 from steelyard.base.private_folders import OWNER_ALONE
-from steelyard.engines.cache import cache_folder, digest_file, digest_of, is_whole, locked_for
+from steelyard.engines.cache import cache_folder, digest_file, digest_of, is_whole, locked_for, made_aside
 from steelyard.engines.compile import Kind, build_commands, build_engine, build_seconds, read_build
 from steelyard.engines.description import Description, load_words
 from steelyard.engines.headers import Header, headers_found
@@ -34,7 +33,7 @@ from steelyard.engines.installed import installed_engine, scripts_folder
 from steelyard.engines.missing_engine import no_compiler, no_wrapper, not_described
 from steelyard.engines.mpi import Mpi, mpi_environment
 from steelyard.engines.program_answers import Stamp, Variables, ask, stamp_of, variables_of
-from steelyard.system.process import run, signals_as_exceptions
+from steelyard.system.process import run
 
 _DESCRIBE_SECONDS = 60.0
 _CODE_OPTIONS = ("-O", "-f", "-m", "-pg", "--coverage", "--sysroot=")
@@ -258,8 +257,8 @@ def _built(kind: Kind, compiler: Sequence[str], environment: dict[str, str], wha
             return path
         common = _common(kind, compiler, environment, tell)
         tell(f"building {what} (once, about {build_seconds(kind)} s)")
-        with signals_as_exceptions(), tempfile.TemporaryDirectory(prefix=".new-", dir=home) as temporary:
-            new = Path(temporary) / path.name  # built aside and moved into place
+        with made_aside(home) as aside:
+            new = aside / path.name
             told = [header.folder for header in _headers(environment).values() if header.folder]
             added = _beneath(_shown(compiler[0], environment))[1:] if kind in ("mpi", "shmem") else ()
             commands = build_commands(folder, kind, compiler, new, common, told, added)

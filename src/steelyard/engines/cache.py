@@ -7,6 +7,7 @@ import hashlib
 import os
 import secrets
 import shlex
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from steelyard.base.files import read_regular, write_whole
 from steelyard.base.heartbeat import OFTEN, Tell, telling_still
 from steelyard.base.printable import visible
 from steelyard.base.private_folders import is_private_file, private_folder, weak_spot
+from steelyard.system.process import signals_as_exceptions
 
 _KEY_BYTES = 32  # as long as the proofs that are made with it
 
@@ -93,6 +95,15 @@ def locked_for(folder: Path, what: str, tell: Tell, every: float = OFTEN) -> Ite
             with telling_still(tell, "waiting for it", every):
                 fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+@contextmanager
+def made_aside(home: Path) -> Iterator[Path]:
+    """Give a new folder in which something is made, to be moved into place. It is gone afterwards, however
+    often this program is told to end meanwhile.
+    """
+    with signals_as_exceptions(), tempfile.TemporaryDirectory(prefix=".new-", dir=home) as temporary:
+        yield Path(temporary)
 
 
 def is_whole(built: Path) -> bool:

@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -23,7 +22,7 @@ import msgspec
 from steelyard.base.errors import ExhaustedError, InputError, MeasurementError
 from steelyard.base.files import home_path
 from steelyard.base.heartbeat import Tell, telling_still
-from steelyard.engines.cache import cache_folder, kept_folder, locked_for
+from steelyard.engines.cache import cache_folder, kept_folder, locked_for, made_aside
 from steelyard.engines.installed import scripts_folder
 from steelyard.records.command_line import installing
 from steelyard.system.modules import load_modules, module_names
@@ -366,8 +365,8 @@ def _from_pypi(choice: str, tell: Tell) -> Mpi:
 
 def _install(choice: str, family: str, folder: Path) -> Path:
     """Install aside and move into place. Returns the prefix. Raises InputError."""
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=folder) as temporary:
-        new = Path(temporary) / "prefix"
+    with made_aside(folder) as aside:
+        new = aside / "prefix"
         arguments = ["install", "--quiet", "--prefix", str(new), "--no-deps", *_WHEELS[choice]]
         if (uv := shutil.which("uv")) is not None:
             argv = [uv, "pip", *arguments, "--python", sys.executable]

@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular, write_whole
 from steelyard.base.units import format_time
 from steelyard.engines.build import Engine, describe, simulated_engine
-from steelyard.engines.cache import cache_folder
+from steelyard.engines.cache import cache_folder, made_aside
 from steelyard.engines.description import Description
 from steelyard.engines.program_answers import ask
 from steelyard.records.job_file import append_records
@@ -245,8 +244,8 @@ def _compiled(name: str, flags: Sequence[str], suffix: str) -> Path:
     path = home / f"{name}{suffix}"
     if path.is_file():
         return path
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=home) as temporary:
-        new = Path(temporary) / path.name
+    with made_aside(home) as aside:
+        new = aside / path.name
         done = run([*command, "-o", str(new)], timeout=_COMPILE_SECONDS)
         if done.code != 0:
             reason = next((line for line in done.err.splitlines() if "error" in line), done.err.strip())

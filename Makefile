@@ -36,7 +36,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL := $(shell nproc 2>/dev/null || echo 2)
 COMPILE = $(BIN)/python -m compileall -q src/steelyard
 
 APT = mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev iproute2 g++ slurmctld slurmd slurm-client munge \
-    environment-modules bubblewrap zsh fish mandoc libbenchmark-tools
+    environment-modules bubblewrap zsh fish mandoc libbenchmark-tools libomp5
 # What the engine uses where it is.
 APT_HEADERS = libfabric-dev libucx-dev
 # Chromium without a screen.
@@ -162,7 +162,7 @@ system-packages:
 	    && command -v slurmctld >/dev/null 2>&1 && command -v munged >/dev/null 2>&1 \
 	    && command -v bwrap >/dev/null 2>&1 && command -v zsh >/dev/null 2>&1 \
 	    && command -v fish >/dev/null 2>&1 && command -v mandoc >/dev/null 2>&1 \
-	    && test -e /usr/share/benchmark/compare.py && test -e /usr/share/modules/init/bash,$(APT),fewer MPIs are tested)
+	    && ls /usr/lib/*/libomp.so.5 >/dev/null 2>&1 && test -e /usr/share/benchmark/compare.py && test -e /usr/share/modules/init/bash,$(APT),fewer MPIs are tested)
 
 # After the others, for apt-get runs once at a time.
 browser: system-packages

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes.util
 import shlex
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from steelyard.analyses.layers.model import COSTS, layer_costs
 from steelyard.engines.build import engine_folder
 from steelyard.engines.mpi import Mpi
 from steelyard.plan.arms import read_arms
+from steelyard.records.schema import End
 from steelyard.results.rows import results
 
 _DATA = Path(__file__).parent.parent / "data"
@@ -54,6 +56,26 @@ def test_the_example_counts_the_calls_that_a_launch_makes(tmp_path: Path, one_mp
     measure(engine, 1, 1, ["op=mpi.allreduce bytes=8 rule=fixed count=4"], tmp_path / "out", before)
     counts = {name: int(count) for name, count in map(str.split, counted.read_text().splitlines())}
     assert counts["MPI_Allreduce"] >= 4
+
+
+def test_a_tool_of_openmp_is_started_by_a_runtime_that_has_ompt(tmp_path: Path, one_mpi: Mpi) -> None:
+    """LLVM's runtime, loaded before gcc's, says so; and the ops of OpenMP are right under it."""
+    runtime = ctypes.util.find_library("omp5") or ctypes.util.find_library("omp")
+    if runtime is None:
+        pytest.skip("LLVM's OpenMP is not installed (libomp5)")
+    engine, said = engine_of(one_mpi), tmp_path / "said"
+    library = build_preloaded(engine, _EXAMPLES / "nothing.c", tmp_path)
+    before = (
+        "env",
+        f"LD_PRELOAD={runtime}",
+        f"OMP_TOOL_LIBRARIES={library}",
+        f"OMP_TOOL_VERBOSE_INIT={said}",
+    )
+    lines = ["op=omp.parallel threads=2 rule=fixed count=4", "op=omp.barrier threads=2 rule=fixed count=4"]
+    records = measure(engine, 1, 2, lines, tmp_path / "out", before)
+    ends = [record for record in records if isinstance(record, End)]
+    assert [(end.status, end.verified) for end in ends] == [("ok", True)] * len(lines)
+    assert "Tool was started and is using the OMPT interface" in said.read_text()
 
 
 def test_the_example_watches_what_the_library_counts(tmp_path: Path, one_mpi: Mpi) -> None:

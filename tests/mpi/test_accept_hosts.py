@@ -107,3 +107,34 @@ def test_of_hosts_that_are_alike_none_is_named(tmp_path: Path) -> None:
             if found.verdict != "not well":
                 break
     assert found.verdict != "not well", found.evidence
+
+
+def _topic(bed: Hosts, out: Path, name: str, *words: str) -> Topic:
+    """What an acceptance says of a topic, from ten launches."""
+    asked = ["run", *words, "--bytes=8", "--rule=fixed", "--launches=10", "--mpi=openmpi", f"--out={out}"]
+    done = steelyard_on(bed, *asked, seconds=_SECONDS)
+    assert done.code == 0, done.out + done.err
+    measured = load(out)
+    return next(one for one in accept(Weighed(measured, rows_of(measured))).topics if one.topic == name)
+
+
+@pytest.mark.further
+def test_a_host_that_learns_late_of_messages_is_found_by_those_that_wait(tmp_path: Path) -> None:
+    words = ("mpi.pingpong", "--method=open-loop", "--param=rate=100", "--param=count=20")
+    late = {(0, 1): _DELAY_S, (1, 0): _DELAY_S}
+    with hosts(2, delays_s=late) as bed:
+        found = _topic(bed, tmp_path / "out", "waiting", *words, "--hosts=2", "--ranks-per-host=1")
+    print(found.verdict, found.evidence)  # pytest -rP
+    assert found.verdict == "not well"
+    assert "after it was due" in found.evidence
+
+
+@pytest.mark.further
+def test_a_switch_that_others_fill_is_found_by_its_victim(tmp_path: Path) -> None:
+    """The hub carries the frames of all hosts, one after another."""
+    words = ("mpi.pattern.victim", "--method=each", "--param=traffic=none,all", "--param=count=64")
+    with hosts(4, delays_s={}) as bed:
+        found = _topic(bed, tmp_path / "out", "congestion", *words, "--hosts=4", "--ranks-per-host=1")
+    print(found.verdict, found.evidence)  # pytest -rP
+    assert found.verdict != "well"  # cannot tell: where others use the cores, too
+    assert "mpi.pattern.victim on 4 ranks beside traffic=all" in found.evidence

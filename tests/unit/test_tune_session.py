@@ -21,6 +21,7 @@ from steelyard.judges.tuning.verdicts import (
     RECOMMENDED,
     tuned_sentences,
 )
+from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.plan.plan import Plan
 from steelyard.session.results import Results, read_results
 from steelyard.session.tune import Checking, own_table, tune
@@ -44,14 +45,14 @@ def _made(
     return read_results(folder)
 
 
-def _sweep(folder: Path, usual: float = 100 * US, forced: float = 40 * US) -> Results:
+def _sweep(folder: Path, usual: float = 100 * US, forced: float = 40 * US, launches: int = 6) -> Results:
     """The library's own choice takes `usual` at 1 KiB, the binomial one `forced`; at 8 B both are alike."""
     times = {(8, "-"): 2 * US, (8, "binomial"): 2 * US, (1024, "-"): usual, (1024, "binomial"): forced}
     points = [
         FakePoint("mpi.bcast", steady(time, count=30), bytes=size, mpi=MPI)
         for (size, _), time in times.items()
     ]
-    return _made(folder, points, [{FORCED: value} for _, value in times], 6)
+    return _made(folder, points, [{FORCED: value} for _, value in times], launches)
 
 
 class _Library:
@@ -119,12 +120,15 @@ def test_a_sweep_that_is_there_is_named_whatever_is_typed_beside_it(what: list[s
         tune_command(options)
 
 
-def test_a_sweep_that_finds_nothing_measures_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("launches", "verdict"), [(6, NOTHING_TO_GAIN), (1, CANNOT_TELL)])
+def test_a_sweep_that_finds_nothing_measures_nothing(tmp_path: Path, launches: int, verdict: str) -> None:
     def never(_plan: Plan, _folder: Path) -> Results:
         raise AssertionError
 
-    found = tune(_sweep(tmp_path / "sweep", forced=100 * US), tmp_path, Checking(10, None, never))
-    assert [mpi.verdict for mpi in found.mpis] == [NOTHING_TO_GAIN]
+    sweep = _sweep(tmp_path / "sweep", forced=100 * US, launches=launches)
+    found = tune(sweep, tmp_path, Checking(10, None, never))
+    assert [mpi.verdict for mpi in found.mpis] == [verdict]
+    assert (launches > 1) == ("2 of 2 at the sizes may be faster" not in found.mpis[0].why)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["sweep"]
 
 

@@ -12,7 +12,7 @@ import pytest
 from flat_rows import made_row, row_launch
 from steelyard.base.errors import InputError
 from steelyard.judges.compare.scale import FASTER, LITTLE, SAME, SLOWER
-from steelyard.judges.tuning.choices import Choice, choices_of
+from steelyard.judges.tuning.choices import Choice, choices_of, open_of
 from steelyard.judges.tuning.files import WRITERS, TuningFile
 from steelyard.judges.tuning.ranges import SizeRange, ranges_of
 from steelyard.judges.tuning.verdicts import (
@@ -248,7 +248,7 @@ def test_the_table_fits_eighty_columns_and_says_how_the_file_is_used() -> None:
         mpi=OPEN_MPI, verdict=RECOMMENDED, why="faster in 1 of 2", file="a.rules", script="a.sh", settings={},
         launches=12, cases=cases,
     )  # fmt: skip
-    found = tuned([one, nothing_to_gain(MPICH)])
+    found = tuned([one, nothing_to_gain(MPICH, 0, 6)])
     assert found.verdict == RECOMMENDED
     (table,) = tuned_tables(found)
     text = table_text(table, Paper(80, is_pipe=False))
@@ -258,3 +258,16 @@ def test_the_table_fits_eighty_columns_and_says_how_the_file_is_used() -> None:
     assert said[0] == f"{OPEN_MPI}: recommended: faster in 1 of 2."
     assert said[1] == "To use it in a shell: . a.sh"
     assert said[2].startswith(f"{MPICH}: {NOTHING_TO_GAIN}: ")
+    assert nothing_to_gain(MPICH, 2, 6).verdict == CANNOT_TELL
+    assert "and 2 of 6 at the sizes may be faster" in nothing_to_gain(MPICH, 2, 6).why
+
+
+def test_algorithms_that_may_be_much_faster_are_left_open() -> None:
+    """Times that scatter much tell nothing, nor does one launch; those that hardly do tell of no gain."""
+    for spread, undecided in ((0.01, 0), (0.9, 1)):
+        rows = _open_mpi(8, 1000)
+        rows.append(_row(OPEN_MPI, _times(1000, -spread), {TUNED: "chain"}, bytes=8))
+        assert open_of(rows, OPEN_MPI) == (undecided, 1)
+        assert open_of(rows, MPICH) == (0, 0)
+    once = [_row(OPEN_MPI, [1000], {TUNED: name}, bytes=8) for name in ("-", "chain")]
+    assert open_of(once, OPEN_MPI) == (1, 1)

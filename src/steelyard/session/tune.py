@@ -17,7 +17,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import make_folder, read_regular, write_given
 from steelyard.base.json_text import decode_json
 from steelyard.judges.compare.scale import Question
-from steelyard.judges.tuning.choices import Choice, choices_of, family_of, is_swept
+from steelyard.judges.tuning.choices import Choice, choices_of, family_of, is_swept, open_of
 from steelyard.judges.tuning.files import WRITERS, TuningFile
 from steelyard.judges.tuning.ranges import ranges_of
 from steelyard.judges.tuning.verdicts import (
@@ -66,7 +66,9 @@ def tune(sweep: Results, folder: Path, checking: Checking) -> Tuned:
     each = {mpi: [choice for choice in choices if choice.mpi == mpi] for mpi in mpis}
     return tuned(
         [
-            _tuned_mpi(chosen, sweep.read.measured, folder, checking) if chosen else nothing_to_gain(mpi)
+            _tuned_mpi(chosen, sweep.read.measured, folder, checking)
+            if chosen
+            else nothing_to_gain(mpi, *open_of(sweep.rows, mpi))
             for mpi, chosen in each.items()
         ]
     )

@@ -20,6 +20,7 @@ from steelyard.stats import difference_interval
 from steelyard.stats.fast_stats import middle
 
 LEAST = math.log(1.02)  # a smaller difference is not worth a line of a file
+MUCH = math.log(1.25)  # who may be faster by so much is not beaten yet
 _LEAST_LAUNCHES = 2  # of which an interval can be made
 _PREFIX = "mpi."
 
@@ -77,6 +78,24 @@ def is_swept(row: Row) -> bool:
     if not is_timed or family_of(row.mpi or "") not in LIBRARIES or not row.op.startswith(_PREFIX):
         return False
     return _library(row).forces(_collective(row)) in row.env
+
+
+def open_of(rows: Sequence[Row], mpi: str) -> tuple[int, int]:
+    """Count the algorithms, each at a size, that may be faster by `MUCH` than an MPI's own choice though they
+    are not chosen, and all.
+    """
+    groups: dict[RowKey, list[Row]] = {}
+    for row in rows:
+        if is_swept(row) and row.mpi == mpi:
+            groups.setdefault(_key(row), []).append(row)
+    forced = [
+        (_against(row, usual), row)
+        for group in groups.values()
+        for usual in filter(_is_usual, group)
+        for row in group
+        if _algorithm(row) and _is_as_with_file(row)
+    ]
+    return sum(case is None or case.low < -MUCH for case, _ in forced), len(forced)
 
 
 def choices_of(rows: Sequence[Row]) -> tuple[Choice, ...]:

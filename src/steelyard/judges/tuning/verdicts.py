@@ -113,12 +113,19 @@ def judge_cases(cases: Sequence[TunedCase]) -> tuple[str, str]:
     return NOT_RECOMMENDED, f"{why}; the library does not obey the file, or the sweep was misled"
 
 
-def nothing_to_gain(mpi: str) -> TunedMpi:
-    """Say that no algorithm of a sweep is faster than the library's own choice."""
+def nothing_to_gain(mpi: str, undecided: int, tried: int) -> TunedMpi:
+    """Say that no algorithm of a sweep is shown to be faster than the library's own choice; `undecided` of
+    those that were `tried`, each at a size, may be faster by a fourth or more.
+    """
     why = "no algorithm of the sweep beats the library's own choice, or each would make a size slower"
-    return TunedMpi(
-        mpi=mpi, verdict=NOTHING_TO_GAIN, why=why, file="", script="", settings={}, launches=0, cases=()
-    )
+    if undecided:
+        why = (
+            "no algorithm of the sweep is shown to beat the library's own choice, and "
+            f"{undecided} of {tried} at the sizes may be faster by a fourth or more; more launches of the "
+            "sweep may tell"
+        )
+    verdict = CANNOT_TELL if undecided else NOTHING_TO_GAIN
+    return TunedMpi(mpi=mpi, verdict=verdict, why=why, file="", script="", settings={}, launches=0, cases=())
 
 
 def tuned_tables(result: Tuned) -> Iterator[Table]:

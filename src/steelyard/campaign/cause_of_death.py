@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from steelyard.campaign.causes import CAUSES, EXIT, SSH, UNREACHED, ends_at_once, known_cause
-from steelyard.campaign.last_words import failures_told, quoted, quoted_word
+from steelyard.campaign.last_words import failures_told, quoted, quoted_word, with_short_lines
 from steelyard.records.failure_kinds import CLOSING, STARTING
 from steelyard.records.parts import Place
 
@@ -41,7 +41,7 @@ _BY_TASK = re.compile(
     re.MULTILINE,
 )
 _BY_RANKS = re.compile(r"RANK (?P<rank>\d+) PID \d+ RUNNING AT \S+\s+=\s+KILLED BY SIGNAL: (?P<signal>\d+)")
-_BY_PID = re.compile(r"PID (\d+) RUNNING AT (?:.|\n)*?EXIT STRING: .*\(signal (\d+)\)")
+_BY_PID = re.compile(r"PID (\d+) RUNNING AT (?:.|\n){0,1000}?EXIT STRING: .*\(signal (\d+)\)")
 _BY_LAUNCHERS = (signal.SIGTERM, signal.SIGKILL)  # with which launchers end the others when a rank has left
 # Libraries that get no memory in /dev/shm die of these: a page that is not there, or an address of none.
 _BY_NO_ROOM = (signal.SIGBUS, signal.SIGSEGV)
@@ -84,7 +84,7 @@ def hang_words(
 
     `hang: ...; rank 1 (pid 4711) is suspended`: what is `held` cannot continue by itself.
     """
-    launcher = Path(command[0]).name
+    launcher, said = Path(command[0]).name, with_short_lines(said)
     what = {
         LaunchPhase.STARTING: f"{launcher} had not begun to measure after {silent}",
         LaunchPhase.MEASURING: f"no record for {silent}",
@@ -107,6 +107,7 @@ def job_ends(said: str) -> bool:
 
 def cannot_begin(said: str) -> bool:
     """Does what was said so far mean that a launch never begins to measure? Hydra's other ranks then wait."""
+    said = with_short_lines(said)
     return SSH.search(said) is not None or UNREACHED.search(said) is not None or ends_at_once(said)
 
 
@@ -133,7 +134,7 @@ def cause_of_death(
     the kernel of this host ended processes for lack of memory meanwhile; `spans`: it was over several hosts.
     `little_shm`: what was free in /dev/shm, if that is little.
     """
-    launcher = Path(command[0]).name
+    launcher, said = Path(command[0]).name, with_short_lines(said)
     known = partial(known_cause, said, command, starting=phase is LaunchPhase.STARTING, spans=spans)
     if cause := known():
         return phase.word + cause

@@ -1,8 +1,8 @@
 """What launchers, libraries and the system say when a launch dies, and what that means: a table.
 
 Its rows are tried in their order. They were recorded of Open MPI 4.1.4, MPICH 4.0.2 and 5.0.2, Intel MPI
-2021.18, Slurm 22.05, glibc 2.36 and libgomp 12, or stand so in their sources; tests/unit/test_deaths.py has
-the recordings.
+2021.18, Slurm 22.05, glibc 2.36 and libgomp 12, or stand so in their sources or in public reports;
+tests/unit/test_cause_of_death.py and tests/unit/test_network_failures.py have them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from steelyard.campaign.last_words import quoted_word
+
+_UNSAID = {"host": "a host"}  # what stands for a group that found nothing, or that a pattern has not
+_WARNINGS = ("settings", "binding", "locked memory")  # of launches that measure in spite of it
 
 
 class Cause(Struct, frozen=True):
@@ -33,7 +36,7 @@ class Cause(Struct, frozen=True):
 
         What was asked for is a mere warning in a launch that then measures.
         """
-        return (starting or self.kind not in ("settings", "binding")) and (spans or not self.spans)
+        return (starting or self.kind not in _WARNINGS) and (spans or not self.spans)
 
 
 def _row(kind: str, said: str, sentence: str, *, at_once: bool = False, spans: bool = False) -> Cause:
@@ -86,6 +89,13 @@ CAUSES = (
         "a thread could not be made: {what}",
         at_once=True,
     ),
+    _row(
+        "locked memory",
+        r"(?P<call>\w+)\([^)]*\) failed: [^\n]*max locked memory[^\n]*\(current: (?P<now>[^)\n]+)\)"
+        r"|allocate some locked memory[^:]*here:\s+Local host: +\S+\s+OMPI source: +\S+\s+"
+        r"Function: +(?P<call2>\w+)\(\)\s+Device: +\S+\s+Memlock limit: +(?P<now2>\d+)",
+        "{call}{call2} found too little for the network ({now}{now2} in all, ulimit -l)",
+    ),
     _row("limit", r"(?P<what>rank \d+: (?:extra )?thread \d+ could not be made: [^\n]+)", "{what}"),
     _row(
         "limit",
@@ -95,7 +105,8 @@ CAUSES = (
     ),
     _row(
         "memory",
-        r"(?P<what>[^\n]*(?:Cannot allocate memory|std::bad_alloc|[Oo]ut of memory)[^\n]*)",
+        r"^(?P<what>(?![^\n]*locked memory)[^\n]*"
+        r"(?:Cannot allocate memory|std::bad_alloc|[Oo]ut of memory)[^\n]*)",
         "none was left: {what}",
     ),
     # ---- ranks that may not be bound: their proxy then ends ------------------------------------------------
@@ -141,7 +152,71 @@ CAUSES = (
         r"^\[(?:mpiexec|proxy)[^\]]*\] (?P<where>\w+) \([^)]*\): assert \((?P<what>.*)\) failed",
         "an assertion of {launcher} failed: {where}, {what}",
     ),
+    # ---- links and networks -------------------------------------------------------------------------------
+    _row(
+        "network",
+        r"^ *(?:\[?(?:[\d.]+\] +\[)?(?P<host>[^\s:\[\]]+):\d+ *:[^\]\n]*\] +)?ib_\w+\.c:\d+ +(?:UCX +\w+ +)?"
+        r"(?P<what>[A-Z][^\n]*?) on (?P<device>\w+:\d+/\w+) \(synd ",
+        "{device} of {host} gave up: {what}",
+    ),
+    _row(
+        "network",
+        r"retry count(?:\s+on a per-peer\s+connection)? between two MPI processes has been\s+exceeded"
+        r"(?:.|\n){0,2500}?Local host: +(?P<host>\S+)\s+Local device: +(?P<device>\S+)\s+"
+        r"Peer host: +(?P<other>\S+)",
+        "{device} of {host} gave up, and got no answer of {other}",
+    ),
+    _row(
+        "network",
+        r"failed to TCP connect to a peer[^:]*Local host: +(?P<near>\S+)\s+PID: +\d+\s+Message: +"
+        r"connect\(\) to (?P<address>\S+) failed\s+Error: +(?P<what>[^\n]+?)(?: \(\d+\))?$"
+        r"|^\[(?P<near2>[^\s\[\],:]+)\]?[^\n]*btl_tcp_endpoint\.c:\d+:\w+\] connect\(\) to "
+        r"(?P<address2>\S+) failed: (?P<what2>[^\n(]+)",
+        "{near}{near2} cannot connect to {address}{address2}: {what}{what2}",
+    ),
+    _row(
+        "network",
+        r"unable to complete a TCP connection\s+to another process:\s+"
+        r"Local host: +(?P<host>\S+)\s+Remote host: +(?P<other>\S+)",
+        "{host} cannot connect to {other}, where {launcher} waits",
+    ),
+    _row(
+        "network",
+        r'unable to connect from "(?P<host>[^"\n]+)" to "(?P<other>[^"\n]+)" \((?P<what>[^)\n]+)\)',
+        "{host} cannot connect to {other}: {what}",
+        at_once=True,
+    ),
+    _row(
+        "network",
+        r"(?:@(?P<host>[^\s\]]+)\] +)?HYDU_sock_connect [^\n]*unable to get host address for (?P<other>\S+)",
+        "{host} does not know the address of {other}",
+        at_once=True,
+    ),
+    _row(
+        "network",
+        r"Process 1 \([^\n]*\) is on host: (?P<host>\S+)\s+Process 2 \([^\n]*\) is on host: (?P<other>\S+)\s+"
+        r"BTLs attempted: (?P<all>[^\n]*)",
+        "nothing that Open MPI may use leads from {host} to {other} (it tried {all})",
+    ),
+    _row(
+        "network",
+        r"(?P<what>PSM[23]?(?: can't open| was unable to open)[^\n]*?(?: unit[^\n]*|\bendpoint))",
+        "{what}",
+    ),
     # ---- a program that does not start --------------------------------------------------------------------
+    _row(
+        "launcher",
+        r"plm_rsh_agent: (?P<agent>[^\n]+)",
+        "{launcher} starts ranks on other hosts by {agent}, which is not here (OMPI_MCA_plm_rsh_agent)",
+        at_once=True,
+    ),
+    _row(
+        "launcher",
+        r'direct launched using "(?P<program>\w+)",\s+but OMPI was not built with',
+        "this Open MPI was not built to be started by {program} (--mpi=list tells what {program} has); "
+        "use its mpirun",
+        at_once=True,
+    ),
     _row(
         "launcher",
         r"Application name: +(?P<path>\S+)\s+Error: +(?P<what>Exec format error|Permission denied)",
@@ -158,14 +233,14 @@ CAUSES = (
     _row(
         "launcher",
         r"could not access\s+or execute an executable:"
-        r"(?:.|\n)*?Executable: (?P<path>\S+)\s+Node: (?P<host>\S+)",
+        r"\s+Executable: (?P<path>\S+)\s+Node: (?P<host>\S+)",
         "{path} cannot be run on {host}; --stage brings the engine there",
         at_once=True,
     ),
     _row(
         "launcher",
         r"@(?P<host>[^\s\]]+)\] +(?:\[[^\]]*\] +)?HYDU_create_process "
-        r"(?:.|\n)*?execvp error on file (?P<path>\S+)",
+        r"(?:.|\n){0,300}?execvp error on file (?P<path>\S+)",
         "{path} cannot be run on {host}; --stage brings the engine there",
         at_once=True,
     ),
@@ -194,6 +269,11 @@ CAUSES = (
     ),
     _row(
         "settings",
+        r"No components were able to be opened in the (?P<framework>\w+) framework",
+        "Open MPI has no component of {framework} that works here (OMPI_MCA_{framework})",
+    ),
+    _row(
+        "settings",
         r"transport '(?P<name>[^'\n]*)' is not available, (?:please )?use one or more of: (?P<all>[^\n]*)",
         "UCX has no transport '{name}' (UCX_TLS); it has {all}",
     ),
@@ -205,7 +285,8 @@ CAUSES = (
     _row("settings", r"(?P<what>Invalid character \S+ in (?P<name>MPIR_CVAR_\w+))", "{what}"),
     _row(
         "settings",
-        r"no (?:provider|fabric)[^\n]*(?:FI_PROVIDER|found)|OFI [^\n]*getinfo[^\n]*No data available",
+        r"no (?:provider|fabric)[^\n]*(?:FI_PROVIDER|found)|"
+        r"OFI [^\n]*(?:get|addr)info[^\n]*No data available",
         "libfabric has no provider that was asked for (FI_PROVIDER)",
     ),
     _row(
@@ -259,12 +340,10 @@ def known_cause(
 
 
 def _sentence(row: Cause, groups: Mapping[str, str | None], command: Sequence[str]) -> str:
-    words = {name: "" if text is None else quoted_word(text) for name, text in groups.items()}
+    words = {name: quoted_word(text or _UNSAID.get(name, "")) for name, text in groups.items()}
     if "by" in groups:
         words["by"] = groups["by"] or ""
-    return row.sentence.format(
-        **{"host": "a host", **words}, launcher=Path(command[0]).name, launcher_path=command[0]
-    )
+    return row.sentence.format(**(_UNSAID | words), launcher=Path(command[0]).name, launcher_path=command[0])
 
 
 def ends_at_once(said: str) -> bool:

@@ -69,7 +69,17 @@ _TELLING = re.compile(
     r"|terminate|lost|timed? ?out|too many|what\(\)|exhausted|expired|fatal|licen[cs]e",
     re.IGNORECASE,
 )
+_LONGEST_LINE = 600  # letters that are searched: patterns take the square of a line's length
 _CHANGING = re.compile(r"\d+")  # numbers of processes and times: ranks say the same with others
+
+
+def with_short_lines(said: str) -> str:
+    """Take the middle out of lines that are longer than any which tells of a failure."""
+    half = _LONGEST_LINE // 2
+    lines = (
+        line if len(line) <= _LONGEST_LINE else f"{line[:half]}...{line[-half:]}" for line in said.split("\n")
+    )
+    return "\n".join(lines)
 
 
 def _own_lines(said: str) -> list[str]:

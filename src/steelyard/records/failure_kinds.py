@@ -19,6 +19,14 @@ _REMEDIES = (
     (r"hang", "For a hang, try another MPI."),
     (r"node", "Leave a lost host out of the allocation."),
     (
+        r"network",
+        "Look at links, firewalls and addresses there, or name the interface (OMPI_MCA_btl_tcp_if_include).",
+    ),
+    (
+        r"locked memory",
+        "Raise the limit on locked memory (ulimit -l unlimited; containers: --ulimit memlock=-1).",
+    ),
+    (
         r"shared memory",
         "Give /dev/shm room (mount -o remount,size=2g /dev/shm; containers: --shm-size=2g), or fewer ranks.",
     ),

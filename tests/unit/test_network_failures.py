@@ -11,7 +11,7 @@ from steelyard.records.failure_kinds import remedies
 
 # openucx/ucx issues 6669, 5634 and 8746; open-mpi/ompi issues 4963, 2168 and 6297; mcdc-project/mcdc
 # issue 148; pmodels/mpich issue 4599 and Open MPI's help files: the words, with other names.
-_MLX5 = """[g07:11:0:11] ib_mlx5_log.c:143  Transport retry count exceeded on mlx5_0:1/IB (synd 0x15 vend 0x81)
+_MLX5 = """[g07:11:0:11] ib_mlx5_log.c:143  Transport retry count exceeded on mlx5_0:1/IB (synd 0x15 vend 1)
 [g07:27251:0:27251] ib_mlx5_log.c:143  DCI QP 0x10f3a wqe[446]: SEND s-e [rqpn 0x32ca rlid 19352] [inl len 20]
 ==== backtrace (tid:27251) ====
  0  /opt/ucx/lib/libucs.so.0(ucs_handle_error+0x294) [0x7fada58370a4]
@@ -63,7 +63,7 @@ MPI communications.
   BTLs attempted: vader self
 """
 _UCX_LOCKED = (
-    "[1668693503.47] [n1:11:0] ib_log.c:246 UCX  ERROR mlx5_0: ibv_create_cq() failed: Cannot allocate memory. "
+    "[1668693503] [n1:11:0] ib_log.c:246 UCX  ERROR mlx5_0: ibv_create_cq() failed: Cannot allocate memory. "
     "Please set max locked memory (ulimit -l) to 'unlimited' (current: 64 kbytes)\n"
 )
 _OPENIB_LOCKED = """The OpenFabrics (openib) BTL failed to initialize while trying to

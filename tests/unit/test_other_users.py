@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import create, make_folder, open_to_append, write_whole
+from steelyard.base.files import create, make_folder, open_to_append, write_given, write_whole
 from steelyard.base.ownership import check_own_folder
 from steelyard.campaign.lock import locked
 from steelyard.campaign.started_programs import check_settings_here
@@ -264,3 +264,19 @@ def test_a_file_of_ours_is_not_emptied_by_another_name(place: Path, victim: int)
     _as_user(victim, make)
     _as_user(victim, measure)
     assert precious.read_text() == "mine"
+
+
+def test_a_pipe_of_another_user_hears_nothing(place: Path) -> None:
+    """He made it where a report was to be, and reads."""
+    report = place / "report.html"
+
+    def plant() -> None:
+        os.mkfifo(report)
+        report.chmod(0o666)
+
+    _as_user(_HOSTILE, plant)
+    reader = os.open(report, os.O_RDONLY | os.O_NONBLOCK)
+    with pytest.raises(InputError, match=r"report\.html belongs to another user"):
+        write_given(report, b"secret")
+    assert os.read(reader, 1) == b""
+    os.close(reader)

@@ -113,11 +113,11 @@ def make_folder(path: Path) -> None:
 def write_given(path: Path, data: bytes) -> None:
     """Write a file whose place the user gave: as `write_whole`, but into a device or a pipe.
 
-    Raises OSError, which names the file, and InputError if nobody reads the pipe.
+    Raises OSError, which names the file, and InputError if nobody reads the pipe, or it is another user's.
     """
     is_stream = str(path.absolute().parent) in _STREAMS
     if is_stream or not (path.is_symlink() or path.is_file() or not path.exists()):
-        _write_through(path, data)
+        _write_through(path, data, of_anybody=is_stream)
     else:
         write_whole(path, data)
 
@@ -137,7 +137,7 @@ def write_whole(path: Path, data: bytes) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
-def _write_through(path: Path, data: bytes) -> None:
+def _write_through(path: Path, data: bytes, *, of_anybody: bool) -> None:
     """Write to what is open elsewhere. Opening a pipe without a reader would wait for one for ever."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_TRUNC | _OURS)
@@ -145,6 +145,11 @@ def _write_through(path: Path, data: bytes) -> None:
         if error.errno != errno.ENXIO:
             raise
         raise InputError(f"nobody reads {path}; start its reader first, or give another place") from None
+    if not of_anybody and os.fstat(descriptor).st_uid not in (0, os.geteuid()):
+        os.close(descriptor)
+        raise InputError(
+            f"{path} belongs to another user, who would read what is written; give another place"
+        )
     os.set_blocking(descriptor, True)
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)

@@ -127,6 +127,13 @@ def test_a_folder_for_sessions_that_takes_nothing(said: str, why: str) -> None:
     assert remedies([why], "") == ["Set TMPDIR to a folder that has room and can be written."]
 
 
+@pytest.mark.parametrize("what", ["launcher", "RMK"])
+def test_what_hydra_does_not_know_is_named(what: str) -> None:
+    said = f"[mpiexec@vm] HYDT_bsci_init (tools/bootstrap/src/bsci_init.c:156): unrecognized {what}: x\n"
+    why = f"start-up: settings: mpiexec has no {what} 'x' (HYDRA_LAUNCHER, HYDRA_RMK)"
+    assert cause_of_death(255, said, ["mpiexec"], phase=LaunchPhase.STARTING) == why
+
+
 # MPICH 4.0.2 with MPIR_CVAR_ASYNC_PROGRESS=perhaps, and a stack whose last line is in no table.
 _STACK = "steelyard: rank 0: MPI_T_init_thread failed: Other MPI error, error stack:\n"
 

@@ -279,6 +279,11 @@ CAUSES = (
     ),
     _row(
         "settings",
+        r"unrecognized (?P<what>launcher|RMK): (?P<name>\S+)",
+        "{launcher} has no {what} '{name}' (HYDRA_LAUNCHER, HYDRA_RMK)",
+    ),
+    _row(
+        "settings",
         r"Unable to parse environment variable \([^\n]*?(?P<name>MPIR_CVAR_\w+)",
         "MPICH cannot parse the value of {name}",
     ),

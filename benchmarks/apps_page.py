@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from steelyard.analyses.best_arms import AGREES, DISAGREES
 from steelyard.analyses.halo_exchange.model import Exchanges, ExchangeWay, exchanges_of, other_ways
 from steelyard.analyses.halo_exchange.tables import exchange_names, exchange_tables, way_words
 from steelyard.analyses.phases.model import STREAM, PhaseRoofs, phase_roofs_of
@@ -32,10 +33,8 @@ from steelyard.results.states import shared_by
 from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, param_facts
 
 _ABOUT = (
-    "# Proxy applications by exchange\n\n"
-    "This page shows results of the plan "
-    "[`rma-mt-apps`](../ops/apps.md#would-micro-benchmarks-have-named-the-best-exchange). "
-    "`benchmarks/apps_page.py` wrote it from the results folder of\n\n"
+    "`benchmarks/apps_page.py` wrote this page from a results folder of the plan "
+    "[`rma-mt-apps`](../ops/apps.md#would-micro-benchmarks-have-named-the-best-exchange):\n\n"
 )
 _BUSY = 0.05  # of the CPUs' time: more, and times of the launches are partly others'
 
@@ -101,6 +100,17 @@ def place_lines(measured: Measured, rows: Sequence[Row]) -> Iterator[str]:
         )
 
 
+def answer(found: Sequence[Exchanges]) -> str:
+    """Say in how many applications, by 1 thread or several, a micro-benchmark names the best exchange."""
+    verdicts = [order.verdict for one in found for order in one.orders]
+    agreed, decided = verdicts.count(AGREES), sum(verdict in (AGREES, DISAGREES) for verdict in verdicts)
+    return (
+        f"A micro-benchmark would have named the best exchange in {agreed} of {len(verdicts)} cases, "
+        f"and another one in {decided - agreed}; {len(verdicts) - decided} are undecided. A case is an "
+        "application by a number of threads."
+    )
+
+
 def _cell(way: ExchangeWay | None) -> str:
     if way is None:
         return ""
@@ -149,6 +159,7 @@ def page(folder: Path) -> Iterator[str]:
     rows = rows_of(measured)
     found = exchanges_of(rows)
     tables = exchange_tables(found)
+    yield f"# Proxy applications by exchange\n\n{answer(found)}\n"
     yield f"{_ABOUT}    {shlex.join(measured.campaign.command)}\n"
     yield "\n".join(place_lines(measured, rows)) + "\n"
     yield "## Would micro-benchmarks have named the best exchange?\n"

@@ -34,8 +34,8 @@ from steelyard.results.load import load
 from steelyard.results.rows import rows_of
 
 _ABOUT = (
-    "This page shows results of the plan [`guidelines`](../analysis/guidelines.md). "
-    "`benchmarks/guidelines_page.py` wrote it from the results folder of\n\n"
+    "`benchmarks/guidelines_page.py` wrote this page from a results folder of the plan "
+    "[`guidelines`](../analysis/guidelines.md):\n\n"
 )
 _VERDICTS = (VIOLATED, HOLDS, CANNOT_TELL)
 
@@ -69,7 +69,19 @@ def page(folder: Path) -> Iterator[str]:
     yield "".join(f"- {sentence}\n" for sentence in guideline_sentences(found))
     if found.missing:
         yield "## What could not be checked\n"
-        yield "".join(f"- {words}.\n" for words in found.missing)
+        yield "".join(f"- {why}: {cases}.\n" for why, cases in _by_reason(found.missing))
+
+
+def _by_reason(missing: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each reason once, with its cases: those of one guideline share it, with their sizes."""
+    by_reason: dict[str, dict[str, list[str]]] = {}
+    for words in missing:
+        case, _, why = words.partition(" (")
+        guideline, _, size = case.partition(", ")
+        sizes = by_reason.setdefault(why.partition(": ")[2].removesuffix(")"), {}).setdefault(guideline, [])
+        sizes += [size] if size else []
+    for why, cases in by_reason.items():
+        yield why, "; ".join(f"{one}, {', '.join(sizes)}" if sizes else one for one, sizes in cases.items())
 
 
 def _counts(found: CheckedGuidelines) -> str:

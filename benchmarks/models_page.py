@@ -32,8 +32,8 @@ from steelyard.results.rows import rows_of
 
 _ABOUT = (
     "# Models of MPIs\n\n"
-    "This page models the cost of messages and broadcasts under the MPIs of one machine. "
-    "`benchmarks/models_page.py` wrote it from the results folders of\n\n"
+    "The tables have what messages and broadcasts cost under the MPIs of one machine. "
+    "`benchmarks/models_page.py` wrote them from the results folders of\n\n"
 )
 _ANALYSES = {analysis.key: analysis for analysis in ANALYSES}
 # A model's key: the heading of its section, what it says, how many ranks with a core each it needs (0: few).
@@ -86,8 +86,9 @@ def page(folders: Sequence[Path]) -> Iterator[str]:
             yield f"{explained}\n"
         else:
             missing.append(f"- {title}" + (f": it needs {ranks} ranks with a core each." if ranks else "."))
-        for name, table in tables:
-            yield f"`{name}`: {table.explained}.\n"
+        for (name, table), (_, before) in zip(tables, ((None, None), *tables), strict=False):
+            is_said = before is not None and before.explained == table.explained
+            yield f"`{name}`:\n" if is_said else f"`{name}`: {table.explained}.\n"
             yield markdown_of(table)
             if table.notes:
                 yield "".join(f"- {note}\n" for note in table.notes)

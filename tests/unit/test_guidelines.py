@@ -292,3 +292,15 @@ def test_a_slow_call_is_found_in_the_same_noise(aa: ModuleType) -> None:
     (found,) = aa.checks(1, 20, 0.01, 1.0, {"mpi.gather": 4.0})
     bad = {one.left for one in found.points if one.verdict == VIOLATED}
     assert bad == {"mpi.gather"}
+
+
+def test_the_page_says_each_reason_once_with_its_cases() -> None:
+    load_benchmark("apps_page")
+    missing = (
+        "A <= B, 8 B (mpi.a: no: x)",
+        "A <= B, 1 KiB (mpi.a: no: x)",
+        "C <= D (mpi.c: no: x)",
+        "E <= F (e: y)",
+    )
+    told = list(load_benchmark("guidelines_page")._by_reason(missing))
+    assert told == [("no: x", "A <= B, 8 B, 1 KiB; C <= D"), ("y", "E <= F")]

@@ -194,5 +194,6 @@ def test_the_shipped_plan_makes_the_pictures_and_tables(tmp_path: Path) -> None:
     told = "\n".join(load_benchmark("apps_page").page(folder))
     for title in ("Would micro-benchmarks have named the best exchange?", "Times", "Do exchanges work?"):
         assert f"\n## {title}\n" in told
+    assert "A micro-benchmark would have named the best exchange in " in told
     assert "| pscw, 2 movers apart | " in told
     assert "| app.minimd | nonblocking | 2/2 | 2/2 |" in told

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from commands import FIXED, steelyard_of
+from scripts import script
 from steelyard.engines.build import solo_engine
 from steelyard.records.read import read_folder, read_records
 from steelyard.records.schema import Launch
@@ -89,3 +90,17 @@ def test_a_variable_that_openmp_rejects_is_told(
     assert (f"OMP_WAIT_POLICY={value} for a launch without MPI" in words_said) == (value == "bogus")
     told = [name for watch in file.watches for name in watch.complaints]
     assert told == (["OMP_WAIT_POLICY"] if value == "bogus" else [])
+
+
+def test_what_a_layer_says_of_a_variable_on_stdout_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As UCX does."""
+    monkeypatch.setenv("UCX_NET_DEVICES", "nic9")
+    line = "UCX  WARN  network device 'nic9' is not available"
+    program = script(tmp_path / "wrap", f'echo "{line}"; exec "$@"')
+    words = ("self.empty", *FIXED, "--wrapper", program, "--out", tmp_path / "out")
+    said = steelyard_of(capsys, monkeypatch)("run", *words)
+    assert said.code == 0, said.err
+    (file,) = read_folder(tmp_path / "out")
+    assert [watch.complaints for watch in file.watches if watch.complaints] == [{"UCX_NET_DEVICES": line}]

@@ -31,6 +31,10 @@ def test_what_is_given_to_libraries() -> None:
     [
         ("libgomp: Invalid value for environment variable OMP_WAIT_POLICY", {"OMP_WAIT_POLICY"}),
         ("libgomp: Stack size less than minimum of 16k", {"OMP_STACKSIZE"}),
+        (
+            "[1.2] [vm:1:0] ucp_context.c:1014 UCX  WARN  network device 'nic9' is not available, use x",
+            {"UCX_NET_DEVICES"},
+        ),
         ('OMP: Warning #42: OMP_WAIT_POLICY: "x" is an invalid value; ignored.', {"OMP_WAIT_POLICY"}),
         (
             "[1.2] [vm:1:0] parser.c:2036 UCX  WARN  unused environment variable: UCX_TLSS (maybe: UCX_TLS?)",
@@ -44,7 +48,7 @@ def test_what_is_given_to_libraries() -> None:
     ],
 )
 def test_what_a_launch_says_of_variables(line: str, named: set[str]) -> None:
-    given = ("KMP_BLOCKTIME", "OMP_STACKSIZE", "OMP_WAIT_POLICY", "UCX_TLSS")
+    given = ("KMP_BLOCKTIME", "OMP_STACKSIZE", "OMP_WAIT_POLICY", "UCX_NET_DEVICES", "UCX_TLSS")
     assert complaints(given, f"before\n\n{line}\nafter\n") == dict.fromkeys(named, line.strip())
 
 

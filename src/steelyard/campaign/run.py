@@ -293,7 +293,7 @@ def _attend(
             child.pause(_POLL_SECONDS if hold.is_released else _HOLD_SECONDS)
         child.stop()
         said = child.err + child.out
-        complained = complaints(tail.job.given if tail.job else (), child.err)
+        complained = complaints(tail.job.given if tail.job else (), said)
     is_closing = hang is not None and phase is LaunchPhase.CLOSING
     return _End(code, said, complained, is_late, hang, where, is_closing)
 

@@ -25,8 +25,12 @@ _PREFIXES = (
 _MOST_LETTERS = 200
 # OMP_DISPLAY_ENV and KMP_SETTINGS list variables, and complain of none: `  [host] OMP_DYNAMIC = 'FALSE'`.
 _LISTED = re.compile(r"\s*(\[\w+\]\s*)?\w+\s*=")
-# What libgomp says without a name, and the variables that it means.
-_UNNAMED = {"Stack size": ("OMP_STACKSIZE", "GOMP_STACKSIZE")}
+# What libgomp and UCX say without a name, and the variables that they mean.
+_UNNAMED = {
+    "Stack size": ("OMP_STACKSIZE", "GOMP_STACKSIZE"),
+    "UCX  WARN  network device '": ("UCX_NET_DEVICES",),
+    "UCX  WARN  transport": ("UCX_TLS",),
+}
 
 
 def given_variables(*names: Iterable[str], unset: Collection[str] = ()) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from steelyard.base.files import create, make_folder, open_to_append, write_give
 from steelyard.base.ownership import check_own_folder
 from steelyard.campaign.lock import locked
 from steelyard.campaign.started_programs import check_settings_here
+from steelyard.engines.cache import cache_folder
 from steelyard.system import leftovers
 from steelyard.system.launch_processes import MARK, end_marked, new_mark
 from steelyard.system.leftovers import LeftFile, Leftovers, remove_left
@@ -280,3 +281,20 @@ def test_a_pipe_of_another_user_hears_nothing(place: Path) -> None:
         write_given(report, b"secret")
     assert os.read(reader, 1) == b""
     os.close(reader)
+
+
+def test_the_cache_is_not_where_another_users_link_leads(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be made in any folder of ours. A link of our own may lead there, and over another one."""
+    tmp_path.chmod(0o700)
+    _as_user(_HOSTILE, lambda: (place / "theirs").symlink_to(tmp_path))
+    (place / "ours").symlink_to(tmp_path)
+    (place / "over").symlink_to("theirs/x")
+    for name in ("theirs", "over"):
+        monkeypatch.setenv("STEELYARD_CACHE", str(place / name))
+        with pytest.raises(InputError, match=r"theirs' is a link of another user"):
+            cache_folder("engines")
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setenv("STEELYARD_CACHE", str(place / "ours"))
+    assert cache_folder("engines") == tmp_path / "engines"

@@ -10,6 +10,7 @@ from pathlib import Path
 OWNER_ALONE = stat.S_IRWXU  # the mode of what no other user may see or write
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _OTHERS_ENTER = stat.S_IXGRP | stat.S_IXOTH
+_MOST_LINKS = 40  # on one way, as Linux follows
 
 
 def private_folder(folder: Path) -> Path:
@@ -31,7 +32,7 @@ def weak_spot(folder: Path) -> tuple[Path, str] | None:
     or is sticky, so that nobody renames what others have there. Below a folder of this user that nobody else
     may enter, the rest cannot be reached. What is missing can be made for this user alone.
     """
-    ours = {0, os.geteuid(), Path("/").stat().st_uid}  # a user namespace may call root by another number
+    ours = _ours()
     for path in reversed((folder, *folder.parents)):
         try:
             found = path.lstat()
@@ -44,6 +45,25 @@ def weak_spot(folder: Path) -> tuple[Path, str] | None:
         if found.st_uid == os.geteuid() and not found.st_mode & _OTHERS_ENTER:
             return None
     return None
+
+
+def link_of_another(folder: Path) -> Path | None:
+    """Find a link of another user on the way to a folder: it may lead into any folder of ours. None if there
+    is none.
+    """
+    for _ in range(_MOST_LINKS):
+        link = next((path for path in reversed((folder, *folder.parents)) if path.is_symlink()), None)
+        if link is None:
+            return None
+        if link.lstat().st_uid not in _ours():
+            return link
+        folder = Path(os.path.normpath(link.parent / link.readlink())) / folder.relative_to(link)
+    return None
+
+
+def _ours() -> set[int]:
+    """List who may be trusted with what we run; a user namespace may call root by another number."""
+    return {0, os.geteuid(), Path("/").stat().st_uid}
 
 
 def is_private_file(file: Path) -> bool:

@@ -16,7 +16,7 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular, write_whole
 from steelyard.base.heartbeat import OFTEN, Tell, telling_still
 from steelyard.base.printable import visible
-from steelyard.base.private_folders import is_private_file, private_folder, weak_spot
+from steelyard.base.private_folders import is_private_file, link_of_another, private_folder, weak_spot
 from steelyard.system.process import signals_as_exceptions
 
 _KEY_BYTES = 32  # as long as the proofs that are made with it
@@ -47,6 +47,10 @@ def cache_folder(*names: str) -> Path:
             "records name what is in it; set STEELYARD_CACHE to a folder with a plain name"
         )
     try:
+        if (link := link_of_another(folder)) is not None:
+            raise InputError(
+                f"'{link}' is a link of another user, who says where the cache is; {_remedy(link)}"
+            )
         folder = Path(os.path.realpath(folder))
         spot = weak_spot(folder) or weak_spot(
             private_folder(folder)

@@ -11,7 +11,7 @@ from steelyard.engines.mpi import Mpi
 _WRAPPERS_READ = ("OMPI_CC", "MPICH_CC", "I_MPI_CC")  # variables with the compiler of an MPI's wrapper
 
 _NO_LIBRARY = re.compile(r"error while loading shared libraries: ([^\s:]+): cannot open")  # glibc's words
-_OLD_LIBRARY = re.compile(r"(\S+): version `(\S+)' not found \(required by")  # likewise
+_OLD_LIBRARY = re.compile(r"(?<!\S)(\S+): version `(\S+)' not found \(required by")  # likewise
 _LIBGOMP = " (libgomp.so.1 is in the package libgomp1 of Debian and Ubuntu, libgomp of others)"
 
 

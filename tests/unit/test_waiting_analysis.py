@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 from pathlib import Path
 
 import msgspec
@@ -64,7 +65,7 @@ def _row(rate: float, times: Sequence[float], came: float = 1.0, **used: object)
 
 
 def test_waits_of_a_table_and_a_picture() -> None:
-    used = {
+    used: dict[str, Any] = {
         "cpu_share": 0.6,
         "rank_cpu_shares": (0.2, 1.0),
         "rank_switches": (1.0, 0.0),

@@ -92,7 +92,7 @@ def _watched(
     """Run command lines, and list for each its code, its stderr and what it touched of the cache."""
     told = run(
         [sys.executable, "-c", _WATCHED, str(folder / "cache"), json.dumps(commands)],
-        timeout=120,
+        timeout=600,
         cwd=folder,
     )
     assert told.code == 0, told.err

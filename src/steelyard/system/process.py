@@ -235,7 +235,7 @@ class Child:
 
     def _family(self) -> dict[int, int]:
         """Find its processes, pid -> start time. After it was reaped, its pid may be another's: only the mark
-        counts, and who became a child of this program. What ran before it was started has no mark of its.
+        counts, and who became a child of this program. What ran before the launch cannot carry its mark.
         """
         stats = process_stats()
         younger = {pid: stat for pid, stat in stats.items() if (pid, stat.started) not in self._older}

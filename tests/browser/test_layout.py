@@ -17,13 +17,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from made_plans import PLANS, Report, made_arms
+from made_plans import PAGES, Report, made_arms
 from steelyard.report import write_report
 
 BROWSERS = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 ARMS = "arms"  # a comparison, with names as long as they come
-PAGES = [*PLANS, ARMS]
+LAID_OUT = [*PAGES, ARMS]
 PHONE, NARROW, WIDE = 390, 800, 1280
 LEAST_SCALE = 0.9  # of a picture: with letters of 11 pixels, smaller ones are not read
 LONGEST = 16_000  # CSS pixels: what is beyond the first screens is looked up, not read
@@ -60,13 +60,16 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def seen(
-    tmp_path_factory: pytest.TempPathFactory, report_of: Callable[[str], Report]
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    report_of: Callable[[str], Report],
 ) -> dict[str, dict[str, Any]]:
-    """What each frame measures, by plan and width: `quick-1280`."""
+    """What each frame measures, by plan and width: `quick-1280`; of the pages that are asked for."""
     folder = tmp_path_factory.mktemp("browser")
     arms = write_report([made_arms(folder / ARMS)], folder / ARMS / "report.html")
     frames = []
-    for name in PAGES:
+    own = [item for item in request.session.items if item.path == request.path]
+    for name in sorted({item.callspec.params["name"] for item in own if isinstance(item, pytest.Function)}):
         page = _POLICY.sub("", arms.read_text("utf-8") if name == ARMS else report_of(name).page)
         frames.append(
             f'<iframe id="{name}" style="border:0;width:{WIDE}px;height:900px" '
@@ -90,19 +93,19 @@ def opened(page: Path, data: Path) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW, PHONE])
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", LAID_OUT)
 def test_no_page_scrolls_sideways(seen: dict[str, dict[str, Any]], name: str, width: int) -> None:
     page = seen[f"{name}-{width}"]
     assert page["scroll"] <= page["inner"] == width
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", LAID_OUT)
 def test_every_number_is_in_sight(seen: dict[str, dict[str, Any]], name: str) -> None:
     page = seen[f"{name}-{WIDE}"]
     assert (page["outside"], page["cut"]) == ([], [])
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", LAID_OUT)
 def test_a_phone_shows_the_subject_of_each_table_and_pictures_that_can_be_read(
     seen: dict[str, dict[str, Any]], name: str
 ) -> None:
@@ -112,7 +115,7 @@ def test_a_phone_shows_the_subject_of_each_table_and_pictures_that_can_be_read(
     assert page["scale"] is None or page["scale"] >= LEAST_SCALE
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", LAID_OUT)
 def test_a_page_has_an_end_and_a_picture_on_its_first_screen(
     seen: dict[str, dict[str, Any]], name: str
 ) -> None:

@@ -28,6 +28,7 @@ _LONG = (
     "docs/analysis/acceptance.md",
     "docs/analysis/guidelines.md",
     "docs/analysis/tuning.md",
+    "docs/howto.md",
 )
 
 

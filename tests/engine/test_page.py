@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from made_plans import PLANS, Report
+from made_plans import PAGES, Report
 from steelyard.rows.row_words import value_words
 
 PAGE_WIDTH = 1040  # CSS pixels between the margins of a window of 1280
@@ -17,7 +17,7 @@ PAGE_WIDTH = 1040  # CSS pixels between the margins of a window of 1280
 pytestmark = pytest.mark.xdist_group("reports")
 
 
-@pytest.fixture(params=PLANS)
+@pytest.fixture(params=PAGES)
 def report(request: pytest.FixtureRequest, report_of: Callable[[str], Report]) -> Report:
     return report_of(request.param)
 

@@ -145,6 +145,7 @@ def test_a_campaign_on_it_goes_on_after_a_crash(tmp_path: Path, monkeypatch: pyt
     assert orphans() == []
 
 
+@pytest.mark.further
 def test_a_hang_on_it_is_ended_by_the_watchdog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All ranks of it, and the next point is measured."""
     orphans = watch_orphans(monkeypatch)

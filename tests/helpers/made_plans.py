@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from further import further
 from make_records import FakePoint, steady, write_folder
 from steelyard.analyses.overview import read_rows
 from steelyard.plan.plan import Measure, read_plan
@@ -25,6 +26,9 @@ PLANS = sorted(
     for name in shipped_plans()
     if name not in _ALIKE and (not name.startswith("rma-mt-") or name == "rma-mt-apps")
 )
+# Whose pages are unlike: the others have tables and pictures of the same kinds, and a page takes a second.
+UNLIKE = ("acceptance", "loggp", "noise", "one-sided-everywhere", "overlap", "quick", "rma-mt", "waiting")
+PAGES = [name if name in UNLIKE else further(name) for name in PLANS]
 MOST_VARIANTS = 4  # of the parameters of an op
 # What ops of the family noise count.
 COUNTS = {"noise.ftq": ("units",), "noise.selfish": (*LENGTH_NAMES, "lost_ns", "longest_ns")}

@@ -142,6 +142,7 @@ def test_what_a_killed_steelyard_leaves_is_ended_and_what_it_measured_is_kept(
     assert (folder / ".lock").read_bytes() == b""
 
 
+@pytest.mark.further
 def test_who_was_killed_is_named_and_the_others_are_measured(
     tmp_path: Path, mpi: Mpi, orphans: Orphans
 ) -> None:

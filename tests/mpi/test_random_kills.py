@@ -30,7 +30,7 @@ from steelyard.system.process_stat import process_stats
 
 pytestmark = [pytest.mark.ours, pytest.mark.xdist_group("waits")]
 
-_KILLS, _LAUNCHES = int(os.environ.get("STEELYARD_KILLS", "5")), 2
+_KILLS, _LAUNCHES = int(os.environ.get("STEELYARD_KILLS", "3")), 2
 _SEED = int(os.environ.get("STEELYARD_KILLS_SEED", "5"))
 _MOST_RUNS = 20 * _KILLS  # short ones may end before their victim is chosen
 _SAMPLES = "33"  # of a point: it lasts a sixth of a second

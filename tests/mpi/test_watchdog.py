@@ -370,7 +370,7 @@ def test_a_suspended_rank_is_named(tmp_path: Path, orphans: Orphans) -> None:
         pytest.skip(str(error))
     folder = tmp_path / "out"
     words = ["run", "self.empty", "-n", "2", "--rule", "fixed", "--param", "count=1e7", "--oversubscribe"]
-    argv = [*_STEELYARD, *words, "--out", str(folder), "--launches", "1", "--hang-after", "5s"]
+    argv = [*_STEELYARD, *words, "--out", str(folder), "--launches", "1", "--hang-after", "3s"]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as tool:
         _await_observation(folder / "records")
         (path,) = (folder / "records").glob("*.jsonl")
@@ -384,4 +384,4 @@ def test_a_suspended_rank_is_named(tmp_path: Path, orphans: Orphans) -> None:
     assert orphans() == []
     (row,) = results(folder)
     assert row.status == "failed"
-    assert row.why == f"hang: no record for 5s, ended by the watchdog; rank 1 (pid {pid}) is suspended"
+    assert row.why == f"hang: no record for 3s, ended by the watchdog; rank 1 (pid {pid}) is suspended"

@@ -69,7 +69,9 @@ def seen(
     arms = write_report([made_arms(folder / ARMS)], folder / ARMS / "report.html")
     frames = []
     own = [item for item in request.session.items if item.path == request.path]
-    for name in sorted({item.callspec.params["name"] for item in own if isinstance(item, pytest.Function)}):
+    for name in sorted(
+        {str(item.callspec.params["name"]) for item in own if isinstance(item, pytest.Function)}
+    ):
         page = _POLICY.sub("", arms.read_text("utf-8") if name == ARMS else report_of(name).page)
         frames.append(
             f'<iframe id="{name}" style="border:0;width:{WIDE}px;height:900px" '

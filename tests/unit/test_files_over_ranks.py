@@ -11,7 +11,7 @@ from steelyard.analyses.analysis import Made
 from steelyard.analyses.files_over_ranks.model import BYTES, NAMES, files_over_ranks
 from steelyard.analyses.files_over_ranks.pictures import files_over_ranks_charts
 from steelyard.analyses.files_over_ranks.tables import files_over_ranks_names, files_over_ranks_tables
-from steelyard.analyses.model_facts import model_sentences
+from steelyard.analyses.model_facts import layer_sentences
 from steelyard.records.campaign_file import FILES, Placement
 from steelyard.records.kinds import FILE
 from steelyard.render.terminal import Paper, table_text
@@ -128,7 +128,7 @@ def test_the_share_of_the_floor_is_a_sentence() -> None:
         )
         for share, high in ((0.5, 1.1), (0.95, 1.1), (0.1, 3.0))
     ]
-    (sentence,) = [one for one in model_sentences(Made(told)) if "MPI-IO" in one]
+    (sentence,) = [one for one in layer_sentences(Made(told)) if "MPI-IO" in one]
     assert sentence == (
         "MPI-IO of Open MPI 4.1.4 reaches 50 % (mpi.io.write_at, 64 KiB) to 95 % (mpi.io.write_at, 64 KiB) "
         "of the same pieces without MPI."

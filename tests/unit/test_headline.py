@@ -16,7 +16,7 @@ from steelyard.judges.compare.scale import SLOWER, Question
 from steelyard.judges.compare.verdicts import CaseVerdict, Promise, Verdicts, compare
 from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.records.campaign_file import Placement
-from steelyard.results.facets import Rate
+from steelyard.results.facets import Rate, Roof
 from steelyard.results.row import NOT_YET, Row, RowLaunch
 
 A, B = "openmpi-4.1.4", "mpich-5.0.2"
@@ -136,8 +136,16 @@ def test_beside_rows_of_several_launches_one_of_one_launch_is_not_told() -> None
 def test_a_ratio_whose_interval_is_wide_is_counted_and_not_claimed() -> None:
     found = verdicts_of((8, 1.5, 1.05, SLOWER), (64, 7.8, 6.0, SLOWER))
     sentence = said([pingpong(8, 204), pingpong(64, 204)], verdicts=found)
-    assert "takes 1.50 times as long as default where that is certain: slower in 2 of 2" in sentence
+    assert "takes 1.50 (1.43 to 1.58) times as long as default at 8 B: slower in 2 of 2" in sentence
     assert "7.8" not in sentence
+
+
+@pytest.mark.parametrize(("low", "high", "is_told"), [(0.44, 0.48, True), (0.2, 0.9, False)])
+def test_an_application_tells_its_share_of_memory_bandwidth(low: float, high: float, is_told: bool) -> None:
+    roof = Roof(roof="mem.stream.triad", of_roof=0.46, of_roof_low=low, of_roof_high=high)
+    one = row("app.hpccg", 1e9, headline="rate", mpi=A, facets=(Rate(mops=800.0), roof))
+    assert ("800 Mop/s, 46 % of memory's bandwidth." in said([one])) is is_told
+    assert "800 Mop/s" in said([one])
 
 
 @pytest.mark.parametrize(("half", "is_told"), [(0.02, True), (0.24, True), (0.4, False), (5.0, False)])

@@ -33,6 +33,7 @@ from overviews import (
 from steelyard.analyses.analysis import Made
 from steelyard.analyses.overview import ReadFolder, _without_mpi, overview_text, shown_items
 from steelyard.base.units import format_bytes
+from steelyard.cli.run import left_words
 from steelyard.plan.plan import read_plan
 from steelyard.plan.shipped import shipped_plans
 from steelyard.records.schema import End
@@ -217,6 +218,19 @@ def test_what_is_not_measured_yet_is_counted_and_can_be_resumed(tmp_path: Path) 
     script.touch()
     text = overview_text([read(folder.measured.folder)], Paper(500, is_pipe=False))
     assert f"to go on, submit {script} again" in text
+
+
+@pytest.mark.parametrize(
+    ("budget", "launches", "left"), [("10s", 5, "6 of 15"), ("10s", 3, ""), (None, 5, "")]
+)
+def test_what_a_budget_left_out_is_said_behind_the_answer(
+    tmp_path: Path, budget: str | None, launches: int, left: str
+) -> None:
+    found = made(tmp_path, pingpongs(A), launches=3).measured
+    planned = renew(found.campaign, plan={"launches": launches, "time_budget": budget})
+    said = left_words(renew(found, campaign=planned))
+    resumes = f"the time budget left out {left} measurements; to go on: steelyard run --out {found.folder}"
+    assert list(said) == ([resumes] if left else [])
 
 
 def test_an_op_that_is_skipped_has_one_line(tmp_path: Path) -> None:

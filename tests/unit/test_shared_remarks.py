@@ -82,7 +82,7 @@ def test_each_rival_has_its_own_note() -> None:
 
 def test_rows_with_fewer_launches_are_counted() -> None:
     found = told([row(launch_count=2)] * 3 + [row(launch_count=3)] * 3, ["a"] * 3 + ["b"] * 3, launches=3)
-    assert found.notes == ("a: 2 launches were measured in all rows.",)
+    assert found.notes == ("a: only 2 launches in all rows.",)
 
 
 @pytest.mark.parametrize(

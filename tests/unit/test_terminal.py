@@ -285,6 +285,25 @@ def test_few_values_that_have_no_room_stay_without_names() -> None:
     assert "=" not in text
 
 
+def test_words_that_would_be_many_lines_high_stand_above_what_they_hold_for() -> None:
+    """Phases of two runs; in a pipe each line has its run."""
+    columns = (words("what"), words("phase"), *map(number, ("share", "median", "5 % to 95 %")))
+    runs = [f"app.hpccg, {mpi}, 2 ranks, nx=64, ny=64, nz=64" for mpi in ("mpich-5.0.2", "mpich-4.0.2")]
+    lines = [
+        (run, phase, "50.5 %", "54.5 ms", "53.4 - 58.5 ms") for run in runs for phase in ("spmv", "sums")
+    ]
+    table = Table("time", "", columns, plain_lines(lines), grouped=1)
+    _, heading, *rest = table_text(table, Paper(52, is_pipe=False)).splitlines()
+    assert heading.split()[:2] == ["phase", "share"]
+    assert [line.split()[0] for line in rest] == ["app.hpccg,", "spmv", "sums"] * 2
+    assert rest[0] == runs[0]
+    piped = [line for line in table_text(table, Paper(52)).splitlines() if not line.startswith("#")]
+    assert [line.split()[1] for line in piped] == ["spmv", "sums"] * 2
+    assert all("app.hpccg" in line.split()[0] for line in piped)
+    failed = Table("", "", columns, (Line((runs[0], "spmv", "failed")),), grouped=1)
+    assert table_text(failed, Paper(30, is_pipe=False)).splitlines()[-1].split() == ["spmv", "failed"]
+
+
 def test_numbers_that_have_no_room_are_named() -> None:
     columns = (number("tolerance"), number("rate"), number("bytes"), number("time", strong=True))
     lines = (

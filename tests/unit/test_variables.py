@@ -169,3 +169,5 @@ def test_variables_that_no_measured_mpi_reads_are_told_once_for_each_that_does()
         f"MPIR_CVAR_A and MPIR_CVAR_B are not set: {both}",
         "I_MPI_FABRICS is not set: it is a variable of Intel MPI, which is not measured",
     ]
+    many = [{f"MPIR_CVAR_{name}": "1" for name in "ABCD"}]
+    assert list(unread_notes(many, ("openmpi",))) == [f"MPIR_CVAR_A and 3 more are not set: {both}"]

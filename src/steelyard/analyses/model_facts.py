@@ -36,15 +36,19 @@ _PARTS: tuple[tuple[str, Callable[[Overheads], Interval | None]], ...] = (
 )
 
 
+def layer_sentences(made: Made) -> Iterator[str]:
+    """Write what MPI adds to the layers below it: the answer where these were measured, too."""
+    yield from _floor_sentences(made)
+    yield from _file_sentences(made)
+
+
 def model_sentences(made: Made) -> Iterator[str]:
-    """Write what was asked of models: LogGP, where protocols change, growth with the ranks, layers below."""
+    """Write what was asked of models: LogGP, where protocols change, growth with the ranks."""
     yield from _loggp_sentences(made)
     for model in made(MESSAGES):
         yield from _protocol_sentences(model)
     growths = made(GROWTH)
     yield from _growth_sentences(growths)
-    yield from _floor_sentences(made)
-    yield from _file_sentences(made)
 
 
 def _is_certain(span: Interval | None) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from steelyard.base.errors import MeasurementError, StoppedError
+from steelyard.base.plural import counted
 from steelyard.campaign.folder import default_folder
 from steelyard.cli.batch import is_batch, run_batch
 from steelyard.cli.console import say_aside, tell, tell_counted
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from steelyard.analyses.overview import ReadFolder
+    from steelyard.results.load import Measured
 
 EXAMPLES = {
     "run": (
@@ -115,9 +117,18 @@ def measure_and_show(
     if plan.arms:
         lines += line(f"verdict: {command('compare', str(folder))}")
     if to is None:
-        print_closing(answer.followed_by(lines))
+        print_closing(answer.followed_by(lines), left_words(results.read.measured))
     unclosed = any(watch.ending is not None for file in results.read.measured.files for watch in file.watches)
     return {row.status for row in results.rows} | ({UNCLOSED} if unclosed else set())
+
+
+def left_words(measured: Measured) -> Sequence[str]:
+    """Say where the answer is what a time budget left out, and how to go on."""
+    left = measured.unfinished
+    if not left or not measured.campaign.plan.get("time_budget"):
+        return ()
+    whole = counted(measured.planned_launches * len(measured.points), "measurement")
+    return (f"the time budget left out {left} of {whole}; to go on: {resumed(measured.folder)}",)
 
 
 def _stopped_words(folder: Path) -> str:

@@ -132,11 +132,15 @@ def print_results(folders: Sequence[ReadFolder], like: Sequence[str] = ()) -> On
     return answer.followed_by(lines)
 
 
-def print_closing(answer: OnScreen) -> None:
-    """Print the headline again, as the last lines, unless all fits on a screen with it and the prompt."""
+def print_closing(answer: OnScreen, left: Sequence[str] = ()) -> None:
+    """Print the headline again, as the last lines, unless all fits on a screen with it and the prompt; `left`
+    is what was left out, and was said before it.
+    """
     if answer.lines >= height():
         say_aside("")
         _print_sentences(answer.sentences)
+        for sentence in left:
+            say_aside(sentence)
 
 
 def _print_sentences(sentences: Sequence[str]) -> int:

@@ -19,7 +19,7 @@ from steelyard.render.table import NOTHING, Line, Table, number
 from steelyard.results.facets import Ranks
 from steelyard.results.row import Row
 
-_NOTE = "These are means, as theirs are; slow samples weigh more in them than in the medians above."
+_NOTE = "These are means, as theirs are; slow samples weigh more in them than in our medians."
 
 _Cell = Callable[[Row, Theirs], str]
 

@@ -24,6 +24,7 @@ from steelyard.system.modules import module_names
 Settings = Mapping[str, str | tuple[str, ...]]  # a variable -> a value or several
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_MOST_TOLD = 2  # variables that a sentence names
 _MOST_QUOTED = 60  # letters of what somebody has written, in a sentence
 _OURS = "STEELYARD_"  # prefix of variables between the package and its engines
 
@@ -145,7 +146,8 @@ def unread_notes(environments: Iterable[Settings], families: Collection[str]) ->
         one = len(names) == 1
         subject, what = ("is", "it is a variable") if one else ("are", "they are variables")
         measured = "are" if " and " in mpi else "is"
-        yield f"{joined(names)} {subject} not set: {what} of {mpi}, which {measured} not measured"
+        told = joined(names) if len(names) <= _MOST_TOLD else f"{names[0]} and {len(names) - 1} more"
+        yield f"{told} {subject} not set: {what} of {mpi}, which {measured} not measured"
 
 
 def read_env_words(words: Sequence[str]) -> dict[str, str | tuple[str, ...]]:

@@ -1,7 +1,8 @@
 """Join the first columns of a table, for paper that has no room for them side by side.
 
 Values that are many, or numbers, are unclear without their names, so each then has its own, `nx=20`. What all
-lines of an op share is written once, below the table.
+lines of an op share is written once, below the table. Where also that has no room, they are a line of their
+own, above the lines that they hold for.
 """
 
 from __future__ import annotations
@@ -53,6 +54,22 @@ def first_columns_joined(table: Table, count: int) -> Table:
         notes=(*notes, *table.notes),
         grouped=min(table.grouped, 1),
     )
+
+
+def first_columns_above(table: Table) -> Table:
+    """Write the columns of the group, or the first one, above the lines that share them; the title of a group
+    spans all columns.
+    """
+    count = max(1, table.grouped)
+    lines, above = [], ""
+    for line in table.lines:
+        first = min(count, len(line.cells) - 1)
+        subject = _together(line.cells[:first])
+        if subject and subject != above:
+            lines.append(Line((subject,)))
+            above = subject
+        lines.append(Line(line.cells[first:], line.tone))
+    return replace(table, columns=table.columns[count:], lines=tuple(lines), grouped=0)
 
 
 def _joined(line: Line, count: int) -> Line:

@@ -1,10 +1,10 @@
 """Tables as text: for a terminal of some width, or for a pipe.
 
 On a terminal numbers are never cut. Words are wrapped in their columns; the first columns of words are joined
-if there is no room for all. A remark is wrapped in the rest of the line, or stands below it if that is
-narrow. In a pipe each line of a table is one line of text, and `awk` sees its columns as fields: a field
-holds no blank, a dash stands for a missing value, and a remark comes last. Titles, headings and notes begin
-with `#` there.
+if there is no room for all, and stand above what they hold for if they would be many lines high. A remark is
+wrapped in the rest of the line, or stands below it if that is narrow. In a pipe each line of a table is one
+line of text, and `awk` sees its columns as fields: a field holds no blank, a dash stands for a missing value,
+and a remark comes last. Titles, headings and notes begin with `#` there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from steelyard.base.printable import visible
-from steelyard.render.joined_columns import counts_to_join, first_columns_joined
+from steelyard.render.joined_columns import counts_to_join, first_columns_above, first_columns_joined
 from steelyard.render.table import (
     BAD,
     DIM,
@@ -35,6 +35,7 @@ from steelyard.render.table import (
 GAP = 2  # blanks between columns
 LEAST_WORDS = 12  # letters that a column of words keeps, if its longest part has so many
 LEAST_REMARK = 24  # letters beside a line; with fewer, a remark stands below it
+MOST_HIGH = 3  # lines of text of a first column; with more it stands above what it holds for
 INDENT = 4  # of a remark below a line
 FOLD = "  "  # before each line of a message but the first
 GLUE = "\u00a0"  # a blank at which lines do not break
@@ -218,12 +219,22 @@ def _laid_out(table: Table, paper: Paper) -> Iterator[str]:
 
 
 def narrowed(table: Table, most: int | None) -> Table:
-    """Join the first columns of the table if they have no room side by side."""
+    """Join the first columns of a table if they have no room side by side, or write them above the lines."""
     narrow = table
     for count in counts_to_join(table):
         if not _has_room(narrow, most):
             narrow = first_columns_joined(table, count)
-    return narrow
+    return first_columns_above(table) if _is_high(narrow, most) else narrow
+
+
+def _is_high(table: Table, most: int | None) -> bool:
+    """Has the first column, of words and with others beside it, a cell of more than `MOST_HIGH` lines?"""
+    body = _body(table)
+    if most is None or len(body) < 2 or body[0].kind == NUMBER:
+        return False
+    width = _widths(body, _whole_lines(table), most)[0]
+    firsts = {line.cells[0] for line in table.lines if len(line.cells) > 1}
+    return any(len(_wrapped(text, width)) > MOST_HIGH for text in firsts)
 
 
 def _has_room(table: Table, most: int | None) -> bool:

@@ -86,6 +86,22 @@ class Measured(Struct, frozen=True):
     points: tuple[PointLaunches, ...]
     lost: tuple[str, ...] = ()  # sentences about files of which nothing can be read
 
+    @property
+    def planned_launches(self) -> int:
+        """The launches that the plan has; 0 if the folder does not say."""
+        count = self.campaign.plan.get("launches")
+        return count if isinstance(count, int) else 0
+
+    @property
+    def unfinished(self) -> int:
+        """The measurements of the plan, each a test case in a launch, that have not ended."""
+        planned = self.planned_launches
+        ended = (
+            sum(cell.status != "unfinished" and cell.launch <= planned for cell in point.cells)
+            for point in self.points
+        )
+        return sum(max(0, planned - count) for count in ended)
+
 
 def load(folder: Path, mapped: Mapper = serially, *, may_be_lost: bool = False) -> Measured:
     """Read campaign.json (if there is one) and all records of a folder; timestamps become values on the way.

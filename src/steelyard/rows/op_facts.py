@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_share
 from steelyard.records.kinds import BANDWIDTH, COLLECTIVE, INSTRUMENT, LATENCY, PATTERN, RATE, WORK
-from steelyard.results.facets import Cores, Rate
+from steelyard.results.facets import Cores, Rate, Roof
 from steelyard.results.row import Row, half_of
 from steelyard.rows.labels import row_labels
 from steelyard.rows.op_order import place_of
@@ -21,10 +21,14 @@ MOST_OPS = 4  # of a family that a sentence names
 USUAL_SIZE = 8  # bytes: the small message that people quote
 MPI_FAMILY = "mpi"
 MEMORY_FAMILY = "mem"
+APP_FAMILY = "app"
 # First word of an op's name -> the subject of a sentence about such ops.
 _SUBJECTS = {
     "omp": "OpenMP",
     "pthread": "Pthreads",
+    "atomic": "Atomic instructions",
+    "shmem": "OpenSHMEM",
+    "cpu": "Arithmetic",
     "mem": "Memory",
     "shm": "Shared memory without MPI",
     "sock": "Sockets without MPI",
@@ -150,7 +154,8 @@ def _op_words(name: str, rows: Sequence[Row]) -> str:
     if rows[0].headline == "bandwidth":
         return f"{name} {_fastest(rows)}{_beyond_caches(rows)}"
     if rows[0].headline != "time":
-        return f"{name} {_span(rows, lambda row: row.get(Rate).mops or 0.0, rate_words)}"
+        rates = _span(rows, lambda row: row.get(Rate).mops or 0.0, rate_words)
+        return f"{name} {rates}{_of_memory(rows)}"
     sizes = sorted({row.bytes for row in rows if row.sized})
     if not sizes:
         return f"{name} {_times(rows)}"
@@ -175,6 +180,22 @@ def _fastest(rows: Sequence[Row]) -> str:
     best = max(rows, key=lambda row: row.get(Rate).bandwidth or 0.0)
     most = "up to " if len(rows) > 1 else ""
     return f"{most}{bandwidth_words(best)} at {format_bytes(best.bytes)}{_once(best)}"
+
+
+def _of_memory(rows: Sequence[Row]) -> str:
+    """`, 46 % of memory's bandwidth`: the share that an application has, if it is known well enough."""
+    shares = [
+        row.get(Roof).of_roof or 0.0
+        for row in rows
+        if family_of(row.op) == APP_FAMILY and _is_known(row.get(Roof))
+    ]
+    ends = dict.fromkeys(f"{100 * end:.0f} %" for end in (min(shares), max(shares))) if shares else ()
+    return f", {' to '.join(ends)} of memory's bandwidth" if len(shares) == len(rows) else ""
+
+
+def _is_known(roof: Roof) -> bool:
+    low, high = roof.of_roof_low, roof.of_roof_high
+    return bool(low and high and high / low <= (1 + NOISY) ** 2)
 
 
 def _beyond_caches(rows: Sequence[Row]) -> str:

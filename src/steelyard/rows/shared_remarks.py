@@ -128,7 +128,7 @@ def _slow(rows: Sequence[Row], where: str) -> str:
 
 def _fewer(rows: Sequence[Row], where: str) -> str:
     counts = _span([row.launch_count for row in rows], str)
-    return f"{'1 launch was' if counts == '1' else f'{counts} launches were'} measured in {where}"
+    return f"only {'1 launch' if counts == '1' else f'{counts} launches'} in {where}"
 
 
 def _few(rows: Sequence[Row], where: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from steelyard.analyses.halo_exchange.model import other_ways
 from steelyard.analyses.phases.model import roof_shares
@@ -15,7 +15,9 @@ from steelyard.results.row_kinds import is_kernel
 from steelyard.rows.labels import op_with_facts, row_labels
 from steelyard.rows.words import interval_words
 
-_ROOF = "; of roof: bytes per second of a phase, over STREAM's triad on as many cores"
+_ROOF = (
+    "; of roof: bytes per second of a phase, over STREAM's triad on as many cores; over 100 %: from caches"
+)
 
 
 def phase_tables(rows: Sequence[Row]) -> Iterator[Table]:
@@ -53,13 +55,13 @@ def phase_tables(rows: Sequence[Row]) -> Iterator[Table]:
                     *(("of roof",) if roofs else ()),
                 ),
             ),
-            words(""),
         ),
         plain_lines(
             (op_with_facts(labels, i, row.op), *cells)
             for i, (row, inside) in enumerate(told)
             for cells in _phase_cells(inside, row, is_rated, roofs.get(id(row), {}) if roofs else None)
         ),
+        _communication(inside for _, inside in told),
         grouped=1,
     )
     kernels = [(i, row, inside) for i, (row, inside) in enumerate(told) if is_kernel(row)]
@@ -77,6 +79,12 @@ def phase_tables(rows: Sequence[Row]) -> Iterator[Table]:
         )
 
 
+def _communication(each: Iterable[RowPhases]) -> tuple[str, ...]:
+    """`exchange, sums: communication.`"""
+    names = dict.fromkeys(phase.name for inside in each for phase in inside.phases if phase.communicates)
+    return (f"{', '.join(names)}: communication.",) if names else ()
+
+
 def _phase_cells(
     inside: RowPhases, row: Row, is_rated: bool, roofs: Mapping[str, float] | None
 ) -> Iterator[tuple[str, ...]]:
@@ -92,7 +100,6 @@ def _phase_cells(
             format_time(phase.slowest),
             *((format_mops(mops) if mops else "",) if is_rated else ()),
             *(() if roofs is None else (f"{100 * roofs[phase.name]:.0f} %" if phase.name in roofs else "",)),
-            "communicates" if phase.communicates else "",
         )
 
 

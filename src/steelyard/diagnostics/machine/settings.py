@@ -75,7 +75,7 @@ def autogroup(snapshot: MachineSnapshot) -> str | None:
 
 @check(
     "steal",
-    WARNING,
+    NOTE,
     "The hypervisor takes CPU time",
     why="Other guests run on the cores of this machine. Nothing inside it shows them but steal time.",
     remedy="Measure on dedicated cores. What was stolen during each launch is in its records.",

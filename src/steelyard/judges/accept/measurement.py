@@ -80,17 +80,12 @@ class Weighed:
     @property
     def planned(self) -> int:
         """The launches that the plan has; 0 if the folder does not say."""
-        count = self.measured.campaign.plan.get("launches")
-        return count if isinstance(count, int) else 0
+        return self.measured.planned_launches
 
     @cached_property
     def unfinished(self) -> int:
         """The measurements of the plan that have not ended."""
-        ended = (
-            sum(cell.status != "unfinished" and cell.launch <= self.planned for cell in point.cells)
-            for point in self.measured.points
-        )
-        return sum(max(0, self.planned - count) for count in ended)
+        return self.measured.unfinished
 
     def go_on(self) -> str:
         """Write the command that measures what is left of the plan, or more launches if nothing is; empty if

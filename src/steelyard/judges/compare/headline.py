@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from steelyard.analyses.analysis import Made
-from steelyard.analyses.model_facts import model_sentences
+from steelyard.analyses.model_facts import layer_sentences, model_sentences
 from steelyard.analyses.overheads.model import TRAIN
 from steelyard.analyses.overheads.row import OVERHEADS
 from steelyard.analyses.ranking.model import Ranking, Way
@@ -73,7 +73,7 @@ def headline(folders: Mapping[str, Made], verdicts: Verdicts | str | None = None
         name = own_name if len(folders) > 1 else ""  # a single folder needs none, and is no rival of its MPIs
         settings = list(_setting_sentences(made))
         plain = () if settings else _not_compared(name, _asked_for(made), compared)
-        sentences += [*settings, *family_sentences(plain, name)]
+        sentences += [*settings, *layer_sentences(made), *family_sentences(plain, name)]
         sentences += model_sentences(made)
     sentences[1:1] = _rival_sentences(compared)
     more = len(sentences) - MOST_SENTENCES
@@ -139,9 +139,19 @@ def _rival_words(rivals: Sequence[Compared]) -> str:
     undecided = [rival.said for rival in rivals if rival.said.verdict == CANNOT_TELL]
     if not narrow:
         return f"{name} against {base}: {verdict}{would_decide(undecided)}"
+    if len(narrow) == 1 and len(rivals) > 1:
+        return f"{name} takes {_with_interval(narrow[0])}: {verdict}"
     ends = (ratio_words(end(rival.ratio for rival in narrow)) for end in (min, max))
     some = " where that is certain" if len(narrow) < len(rivals) else ""
     return f"{name} takes {' to '.join(dict.fromkeys(ends))} times as long as {base}{some}: {verdict}"
+
+
+def _with_interval(one: Compared) -> str:
+    """`3.90 (2.14 to 7.11) times as long as Open MPI 4.1.4 at 8 B`: the only one that can be told."""
+    ends = " to ".join(ratio_words(end) for end in (one.said.low, one.said.high) if end is not None)
+    size = f" at {one.said.size}" if one.said.size else ""
+    what = f", {one.said.what}" if one.said.what else ""
+    return f"{ratio_words(one.ratio)} ({ends}) times as long as {mpi_words(one.said.a)}{size}{what}"
 
 
 def _is_narrow(rival: Compared) -> bool:

@@ -259,6 +259,17 @@ def test_a_launch_that_cannot_start_stops_no_other(tmp_path: Path) -> None:
     assert "died before they began" in (failed.launches[3].why or "")
 
 
+def test_a_launch_that_is_slow_to_begin_spares_no_other(tmp_path: Path) -> None:
+    """The first one sleeps, the second ends at once: it was started."""
+    mark = tmp_path / "mark"
+    setup, plan = _lone(tmp_path, f"[ -e {mark} ] && exit 1; touch {mark}; exec sleep 3600")
+    run_plan(tmp_path / "out", msgspec.structs.replace(plan, launches=2), setup)
+    (row,) = results(tmp_path / "out")
+    assert [launch.status for launch in row.launches] == ["failed", "failed"]
+    assert row.launches[0].why == _NEVER
+    assert (row.launches[1].why or "").startswith("start-up: mpiexec ended with code 1")
+
+
 # ---- with MPI ----------------------------------------------------------------------------------------------
 
 

@@ -40,6 +40,7 @@ _EXECVP = "execvp error on file /c/steelyard-mpi (No such file or directory)"
         (132, _NO_PROGRAM, "h2"),
         (255, f"[proxy:0:1@h2] HYDU_create_process (utils/launch/launch.c:73): {_EXECVP}", "h2"),
         (255, f"[proxy:1@h2] HYDU_create_process (/m/launch.c:73): {_EXECVP}", "h2"),
+        (183, _NO_PROGRAM.replace("or execute an", "an"), "h2"),  # PRRTE 3
         (2, "slurmstepd: error: execve(): /c/steelyard-mpi: No such file or directory", "a host"),
     ],
 )

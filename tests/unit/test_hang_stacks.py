@@ -58,6 +58,7 @@ def test_hosts_from_which_nothing_came_are_named(silent: tuple[str, ...], words:
     assert silent_hosts(places, [answer]) == words
     why = hang_words("60s", ["mpiexec"], LaunchPhase.MEASURING, [], "") + words
     assert hung_by_itself(why)
+    assert not hung_by_itself(hang_words("60s", ["mpiexec"], LaunchPhase.STARTING, [], ""))
 
 
 def test_nobody_is_asked_before_a_launch_has_begun() -> None:

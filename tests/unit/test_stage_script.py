@@ -60,18 +60,22 @@ def staged(engine: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
         prefix = ("setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups") if is_other else ()
         monkeypatch.setattr(module, "plan_process", lambda *_: OneProcess(prefix, {}))
         monkeypatch.setattr(module, "own_folders", lambda path, _: own_folders(path, user))
-        said: list[str] = []
-        setup = CampaignSetup({"m-1": Engine(str(engine), "mpi", _MPI)}, cast(Any, None), cast(Any, None))
-        plan = Plan(measure=(Measure(ops=("mpi.barrier",)),), stage=str(folder))
-        setup = msgspec.structs.replace(setup, machine=_Machine("here"))
-        points = [PlannedPoint(point=0, op="mpi.barrier", mpi="m-1")]
-        return Path(stage_engines(plan, points, setup, said.append).engines["m-1"].path)
+        return _stage(engine, folder)
 
     return call
 
 
 class _Machine(msgspec.Struct):
     host: str
+
+
+def _stage(engine: Path, folder: Path) -> Path:
+    """Stage the engine below a folder; the path that is to be run."""
+    built = {"m-1": Engine(str(engine), "mpi", _MPI)}
+    setup = CampaignSetup(built, cast(Any, None), cast(Any, _Machine("here")))
+    plan = Plan(measure=(Measure(ops=("mpi.barrier",)),), stage=str(folder))
+    points = [PlannedPoint(point=0, op="mpi.barrier", mpi="m-1")]
+    return Path(stage_engines(plan, points, setup, lambda _: None).engines["m-1"].path)
 
 
 def _theirs(path: Path, user: int, mode: int) -> Path:
@@ -109,6 +113,38 @@ def test_a_folder_that_cannot_be_made(staged: Stage) -> None:
         InputError, match=r"to this host into /proc/x/steelyard-\d+/\w{16}: mkdir: .*; give --s"
     ):
         staged(Path("/proc/x"), os.geteuid())
+
+
+# What PRRTE 3 does at times: the first process gets nothing of what it is sent.
+_LOSES_ONCE = """#!/bin/sh
+[ -e {mark} ] && exec "$@"
+touch {mark}
+sleep 1000 | "$@" &
+trap 'kill $!' EXIT
+sleep 1000
+"""
+
+
+@pytest.mark.parametrize("lost", ["once", "always"])
+def test_a_launcher_that_loses_what_it_is_sent(
+    lost: str, place: Path, engine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launcher = tmp_path / "launcher"
+    words = _LOSES_ONCE if lost == "once" else _LOSES_ONCE.replace("[ -e {mark} ]", "false")
+    launcher.write_text(words.format(mark=tmp_path / "mark"))
+    launcher.chmod(0o700)
+    monkeypatch.setattr(module, "plan_process", lambda *_: OneProcess((str(launcher),), {}))
+    monkeypatch.setattr(module, "_LOST_SECONDS", 0.3)
+    monkeypatch.setattr(module, "_TRIES", 2)
+    if lost == "always":
+        with pytest.raises(
+            InputError, match=f"the launcher lost the {module._PIECE} bytes that it was sent; give"
+        ):
+            _stage(engine, place / "stage")
+    else:
+        path = _stage(engine, place / "stage")
+        _check_ours(path, os.geteuid(), engine)
+        assert [file.name for file in path.parent.iterdir()] == ["steelyard-mpi"]
 
 
 @needs_users

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from steelyard.campaign.causes import CAUSES, EXIT, SSH, UNREACHED, ends_at_once, known_cause
 from steelyard.campaign.last_words import failures_told, quoted, quoted_word, with_short_lines
-from steelyard.records.failure_kinds import CLOSING, STARTING
+from steelyard.records.failure_kinds import CLOSING, STARTING, never_began
 from steelyard.records.parts import Place
 
 
@@ -112,8 +112,8 @@ def cannot_begin(said: str) -> bool:
 
 
 def hung_by_itself(why: str | None) -> bool:
-    """Did a point hang by itself, and not because somebody suspended or ended a rank?"""
-    return why is not None and _BY_ITSELF.match(why) is not None
+    """Did a point hang by itself, and not because somebody suspended or ended a rank, or it never began?"""
+    return why is not None and not never_began(why) and _BY_ITSELF.match(why) is not None
 
 
 def cause_of_death(

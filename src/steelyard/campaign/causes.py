@@ -232,7 +232,7 @@ CAUSES = (
     ),
     _row(
         "launcher",
-        r"could not access\s+or execute an executable:"
+        r"could not\s+access(?:\s+or\s+execute)?\s+an\s+executable:"
         r"\s+Executable: (?P<path>\S+)\s+Node: (?P<host>\S+)",
         "{path} cannot be run on {host}; --stage brings the engine there",
         at_once=True,

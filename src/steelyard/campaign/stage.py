@@ -2,8 +2,8 @@
 
 A launcher starts a shell on each host, one after the other. The shell makes a folder that nobody but this
 user can write or replace, and takes the file from its input. Launchers may lose what a process does not read
-at once, so each piece is sent when the shell has the one before. A file that is there already, by its hash,
-stays; so a resumed campaign copies nothing.
+at once, so each piece is sent when the shell has the one before; after some silence the copy begins again. A
+file that is there already, by its hash, stays; so a resumed campaign copies nothing.
 """
 
 from __future__ import annotations
@@ -30,9 +30,11 @@ from steelyard.system.allocation import named_hosts, take_hosts
 from steelyard.system.process import Child
 
 _SECONDS = 300.0  # for one host
+_LOST_SECONDS = 10.0  # without a word for what was sent: the launcher lost it
+_TRIES = 5  # of a copy that a launcher loses
 _POLL_SECONDS = 0.002  # between looks at what the shell says
 _LETTERS = 16  # of the hash, in the name of a folder
-_PIECE = 16384  # bytes: a pipe holds four of them
+_PIECE = 4096  # bytes: PRRTE 3 (Open MPI 5) keeps a piece of 8 KiB for another host to itself
 _LONGEST = 200  # letters of a reason
 # In POSIX's language, sha256sum aside. Arguments: the user's own folder, the folder in it, the file's hash
 # and size, the size of a piece. It answers in lines: `send`, then `got N` for each piece, then `kept`; or
@@ -73,6 +75,8 @@ real=$(cd "$own" && pwd -P)
 check "$real" "$real"
 if [ -x "$file" ] && is_whole "$file"; then echo kept; exit 0; fi
 new=$file.$$
+trap 'rm -f "$new"' EXIT
+trap 'exit 1' HUP INT TERM
 got=0
 echo send
 while [ "$got" -lt "$size" ]; do
@@ -89,10 +93,14 @@ echo kept
 
 
 class _Answer(Struct, frozen=True):
-    """The answer of a host: the engine is there, or why not; `unsafe`: another user could replace it."""
+    """The answer of a host: the engine is there, or why not; `unsafe`: another user could replace it.
+
+    `lost`: the launcher did not pass on what it was sent.
+    """
 
     why: str | None = None
     unsafe: bool = False
+    lost: bool = False
 
 
 def stage_engines(
@@ -138,7 +146,7 @@ def _bring(
         for host in hosts or (None,):
             start = plan_process(engine, plan.launcher, setup.allocation, host)
             words = ("/bin/sh", "-c", _SCRIPT, "steelyard", own, folder, digest, str(len(data)), str(_PIECE))
-            answer = _copy([*start.argv_prefix, *words], os.environ | start.environment, data)
+            answer = _copy_again([*start.argv_prefix, *words], os.environ | start.environment, data)
             if answer.why is not None:
                 break
         else:
@@ -162,27 +170,39 @@ def hosts_needed(points: Sequence[PlannedPoint], setup: CampaignSetup) -> tuple[
     return tuple(dict.fromkeys(host.name for host in hosts))
 
 
-def _copy(argv: Sequence[str], environment: dict[str, str], data: bytes) -> _Answer:
-    """Start the shell on a host, and send it the file if it wants it."""
+def _copy_again(argv: Sequence[str], environment: dict[str, str], data: bytes) -> _Answer:
+    """Copy a file to a host, again as long as the launcher loses it."""
     deadline = time.monotonic() + _SECONDS
+    answer = _copy(argv, environment, data, deadline)
+    for _ in range(_TRIES - 1):
+        if answer.lost:
+            answer = _copy(argv, environment, data, deadline)
+    return answer
+
+
+def _copy(argv: Sequence[str], environment: dict[str, str], data: bytes, deadline: float) -> _Answer:
+    """Start the shell on a host, and send it the file if it wants it."""
     reader, writer = os.pipe()
     with open(reader, "rb") as stdin, open(writer, "wb", buffering=0) as pipe:  # noqa: PTH123
         with Child(argv, env=environment, cwd="/", stdin=stdin, tidy=False) as child:
             stdin.close()
             sent = 0
-            while sent < len(data) and _takes(child, sent, deadline):
+            while (takes := _takes(child, sent, deadline)) and sent < len(data):
                 try:
                     sent += pipe.write(data[sent : sent + _PIECE]) or 0
                 except BrokenPipeError:
                     break
+            if takes is None:
+                return _Answer(f"the launcher lost the {sent} bytes that it was sent", lost=True)
             pipe.close()
             code = child.wait(max(0.0, deadline - time.monotonic()))
         return _answer(code, child.out, child.err)
 
 
-def _takes(child: Child, sent: int, deadline: float) -> bool:
-    """Wait until the shell has so many bytes; False if it wants no more."""
-    while time.monotonic() < deadline:
+def _takes(child: Child, sent: int, deadline: float) -> bool | None:
+    """Wait until the shell has so many bytes; False if it wants no more, None if they were lost."""
+    lost = time.monotonic() + _LOST_SECONDS
+    while (now := time.monotonic()) < deadline:
         is_over = child.poll() is not None
         said = child.out
         got = [int(count) for count in re.findall(r"^got (\d+)$", said, re.MULTILINE)]
@@ -190,6 +210,8 @@ def _takes(child: Child, sent: int, deadline: float) -> bool:
             return True
         if is_over or re.search(r"^(kept|refused:|unsafe:)", said, re.MULTILINE):
             return False
+        if sent and now > lost:
+            return None
         child.pause(_POLL_SECONDS)
     return False
 

@@ -16,6 +16,10 @@ _REMEDIES = (
         r"hang: .*, and no rank of .* answers",
         "Look at that host and its network, or leave it out; if it is well, try another MPI.",
     ),
+    (
+        r"hang: .* had not begun to measure",
+        "On a busy machine, give launches more time to begin (--hang-after 5m); else try another MPI.",
+    ),
     (r"hang", "For a hang, try another MPI."),
     (r"node", "Leave a lost host out of the allocation."),
     (
@@ -53,7 +57,19 @@ _REMEDIES = (
     (r"signal 31 ", "Allow the system call that a filter (seccomp) forbade, or leave the container."),
 )
 _PREFIX = re.compile(f"^(?:{STARTING}|{CLOSING})*")
+_NEVER_BEGAN = re.compile(r"hang: .* had not begun to measure after ")
+_SLOW_START = re.compile(r"hang: [^;(]* had not begun to measure after [^;(]*$")
 _LAUNCHER = re.compile(f"{STARTING}\\S+ ended with code")
+
+
+def never_began(why: str | None) -> bool:
+    """Was a launch ended because it had not begun to measure? It says nothing about one test case."""
+    return why is not None and _NEVER_BEGAN.match(why) is not None
+
+
+def is_slow_start(why: str | None) -> bool:
+    """Did a launch not begin to measure in time, and nothing else is known? A busy machine does that, too."""
+    return why is not None and _SLOW_START.match(why) is not None
 
 
 def remedies(whys: Iterable[str], launcher_alone: str) -> list[str]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from steelyard.records.failure_kinds import is_slow_start
 from steelyard.results.row import Row, RowLaunch
 from steelyard.results.row_kinds import is_one_sided
 
@@ -136,6 +137,8 @@ def outcome_of(launch: RowLaunch) -> str | None:
     """Find one of `OUTCOMES`; None if the launch does not show whether the MPI works."""
     if launch.status == "ok":
         return PASSED
+    if is_slow_start(launch.why):
+        return None
     why = (launch.why or "").removeprefix(_START_UP)
     found = _BEGINNINGS.get(why.partition(" ")[0].rstrip(":"))
     return ABORT if found is None and (launch.why or "").startswith(_START_UP) else found

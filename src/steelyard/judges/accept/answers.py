@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from steelyard.analyses.rma_support.model import BROKEN, outcome_of
 from steelyard.base.plural import counted, joined
 from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.records.command_line import resumed
+from steelyard.records.failure_kinds import is_slow_start
 from steelyard.records.kinds import FAULT, KERNEL
 from steelyard.results.row import NOT_YET, Row
 from steelyard.rows.words import row_name
@@ -31,26 +32,35 @@ def kernels(candidate: Candidate) -> Finding:
 
 
 def _found(candidate: Candidate, rows: Sequence[Row]) -> Finding:
-    """Count a failure in any launch as a fault; skipped or missing test cases are none."""
+    """Count a failure in any launch as a fault; test cases that were skipped, are missing or never began are
+    none.
+    """
+    failed = [(row, launch) for row in rows for launch in row.launches if launch.status == "failed"]
+    slow = [(row, launch.why or "") for row, launch in failed if is_slow_start(launch.why)]
     bad = [
         (row, launch.why or "no reason given", outcome_of(launch))
-        for row in rows
-        for launch in row.launches
-        if launch.status == "failed"
+        for row, launch in failed
+        if not is_slow_start(launch.why)
     ]
     ran = sum(launch.status in ("ok", "failed") for row in rows for launch in row.launches)
+    again = resumed(candidate.weighed.measured.folder, retry="failed")
     if bad:
         kinds = Counter(outcome if outcome in BROKEN else "failed otherwise" for _, _, outcome in bad)
         words = joined(f"{count} {kind}" for kind, count in kinds.items())
-        named = dict.fromkeys(f"{row_name(row)} ({why.rstrip('.')})" for row, why, _ in bad)
-        more = f"; and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
-        first = "; ".join(list(named)[:_MOST_NAMED])
-        again = resumed(candidate.weighed.measured.folder, retry="failed")
+        named = _named((row, why) for row, why, _ in bad)
         return Finding(
             NOT_WELL,
-            f"{len(bad)} of {counted(ran, 'run')} failed ({words}): {first}{more}.",
+            f"{len(bad)} of {counted(ran, 'run')} failed ({words}): {named}.",
             f"{_REMEDY} To measure again what failed: {again}",
             brief=f"{len(bad)} of {counted(ran, 'run')} failed ({words}) in {_ops([row for row, *_ in bad])}",
+        )
+    if slow:
+        return Finding(
+            CANNOT_TELL,
+            f"{len(slow)} of {counted(ran, 'run')} never began: {_named(slow)}. A busy machine "
+            "does that, too.",
+            f"To measure again what never began, when the machine is less busy: {again}",
+            brief=f"{len(slow)} of {counted(ran, 'run')} never began",
         )
     good = [row for row in rows if row.status == "ok"]
     unsure = [row for row in good if not row.verified]
@@ -69,6 +79,13 @@ def _found(candidate: Candidate, rows: Sequence[Row]) -> Finding:
         f"All {counted(ran, 'run')} of {counted(len(good), 'test case')} were verified, before and after "
         f"they were timed{rest}.",
     )
+
+
+def _named(failures: Iterable[tuple[Row, str]]) -> str:
+    """Name the first test cases, each with its reason."""
+    named = list(dict.fromkeys(f"{row_name(row)} ({why.rstrip('.')})" for row, why in failures))
+    more = [f"and {len(named) - _MOST_NAMED} more"] if len(named) > _MOST_NAMED else []
+    return "; ".join([*named[:_MOST_NAMED], *more])
 
 
 def _ops(rows: Sequence[Row]) -> str:

@@ -36,6 +36,9 @@ _MADE = (
 )
 
 
+_places = module._places
+
+
 @pytest.fixture(autouse=True)
 def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that stands in for /dev/shm and for those of temporary files."""
@@ -230,6 +233,15 @@ def test_what_ranks_make_after_their_launcher_has_died_is_removed(
         assert sorted(str(path.relative_to(top)) for path in top.glob("*/*")) == list(others)
         shutil.rmtree(top / str(job + 1), ignore_errors=True)
     assert list(shared.iterdir()) == []
+
+
+def test_looking_for_places_makes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is there for a moment stays where a steelyard is killed in it: a file of any name."""
+    monkeypatch.setattr("tempfile.tempdir", None)  # as in a process that has just begun
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    before = tmp_path.stat().st_mtime_ns
+    assert tmp_path in _places()
+    assert tmp_path.stat().st_mtime_ns == before
 
 
 def test_a_session_behind_a_link_stays(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -16,7 +16,6 @@ import os
 import platform
 import re
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -29,6 +28,7 @@ from steelyard.base.private_folders import weak_spot
 from steelyard.system.launch_processes import process_state
 
 _SHARED, _TEMPORARY = Path("/dev/shm"), Path("/tmp")  # noqa: S108 (where the libraries put them)
+_TEMPORARY_NAMED = ("TMPDIR", "TEMP", "TMP")  # the variables that say another place
 _PROCESS = r"[1-9]\d*"
 _ENDPOINT = rf":{os.getuid()}:\d+"  # libfabric's end of a name: the user, and a number of its own
 # Names of files, and of session folders of Open MPI, with the place of a pid between the dots. Those of
@@ -169,8 +169,12 @@ def _identified(path: Path) -> LeftFile | None:
 
 
 def _places() -> set[Path]:
-    """List the folders where libraries put such files, by their real names, which the kernel tells."""
-    return {real_path(place) for place in (_SHARED, _TEMPORARY, Path(tempfile.gettempdir()))}
+    """List the folders where libraries put such files, by their real names, which the kernel tells.
+
+    Python's `tempfile.gettempdir` tries the folder with a file, which stays where this process is killed.
+    """
+    named = (Path(os.environ[name]) for name in _TEMPORARY_NAMED if os.environ.get(name))
+    return {real_path(place) for place in (_SHARED, _TEMPORARY, *named)}
 
 
 def _there_now(places: Iterable[Path]) -> Iterator[LeftFile]:

@@ -41,6 +41,8 @@ _MEASURE = """<script>onload = () => {
       cut: numbers.filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent),
       strong: [...page.querySelectorAll('td.strong')].filter(one => one.getClientRects().length
         && one.getBoundingClientRect().right > inner).map(one => one.textContent),
+      said: [...page.querySelectorAll('td.remark, td[colspan], td:first-child')].filter(one =>
+        one.getClientRects().length && one.getBoundingClientRect().right > inner).map(one => one.textContent),
       scale: Math.min(...[...page.querySelectorAll('figure > svg')].filter(one => one.getClientRects().length)
         .map(one => one.getBoundingClientRect().width / one.viewBox.baseVal.width)),
       behind: [...page.querySelectorAll('figure > svg > svg')].filter(one => one.getClientRects().length
@@ -113,6 +115,7 @@ def test_a_phone_shows_the_subject_of_each_table_and_pictures_that_can_be_read(
 ) -> None:
     page = seen[f"{name}-{PHONE}"]
     assert page["strong"] == []
+    assert page["said"] == []  # what is wrong with a line, or the line's name
     assert page["behind"] == 0  # no picture begins with names alone
     assert page["scale"] is None or page["scale"] >= LEAST_SCALE
 

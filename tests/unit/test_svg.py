@@ -41,8 +41,9 @@ from steelyard.render.chart import (
     Shades,
     Style,
 )
-from steelyard.render.phone import WIDTH, phone_chart
+from steelyard.render.phone import WIDTH, is_crowded, phone_chart, phone_columns
 from steelyard.render.svg import FONT, svg, swatch
+from steelyard.render.table import Line, Table, number, remark, words
 from steelyard.rows.pictures.style import form_style
 
 BLUE = Style("#0a4a86")
@@ -197,3 +198,20 @@ def test_a_swatch_looks_like_its_line() -> None:
     root = ET.fromstring(swatch(Key("x", Style("#0a4a86", "7 4", "square"))))
     assert root.find("path[@stroke-dasharray='7 4']") is not None
     assert len(root.findall("path")) == 2
+
+
+def test_a_table_that_a_phone_has_no_room_for_has_its_first_words_above() -> None:
+    """Nine columns of a kernel do not fit, four of a message do; numbers have no name to stand above."""
+    wide = (
+        words("op"),
+        words("MPI"),
+        *map(number, ("ranks", "nx", "ny", "nz", "rate", "±", "time")),
+        remark(),
+    )
+    cells = ("app.hpccg", "openmpi-4.1.4", "2", "64", "64", "64", "304 Mop/s", "5.7 %", "5.52 s", "noisy")
+    crowded = Table("", "", wide, (Line(cells), Line(("app.hpccg", "failed"))))
+    few = Table("", "", (*wide[:1], *wide[6:8], *wide[9:]), (Line((cells[0], *cells[6:8], cells[9])),))
+    assert (is_crowded(crowded), phone_columns(crowded)) == (True, 8)
+    assert (is_crowded(few), phone_columns(few)) == (False, 3)
+    numbers = Table("", "", wide[2:], (Line(tuple(cell * 9 for cell in cells[2:])),))
+    assert (is_crowded(numbers), phone_columns(numbers)) == (False, 7)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from steelyard.analyses.overview import ReadFolder
-from steelyard.judges.accept import NOT_WELL, PLAN, Acceptance, Weighed, accept
+from steelyard.judges.accept import PLAN, Acceptance, Weighed, accept
 from steelyard.judges.accept.tables import acceptance_page_table, count_words, head_facts
 from steelyard.render.chart import Chart, Key
 from steelyard.render.sections import Section
@@ -29,17 +29,14 @@ def acceptance_of(folders: Sequence[ReadFolder], accepted: Acceptance | None = N
 
 
 def acceptance_answers(acceptance: Acceptance | None) -> Iterator[str]:
-    """Write the verdict and why, of which machine, from how much, the command that goes on, and of each
-    fault the first evidence and what to do.
+    """Write the verdict and why, of which machine, from how much, and the command that goes on; the table
+    below has what was seen and what to do.
     """
     if acceptance is None:
         return
     yield f"{acceptance.verdict[0].upper()}{acceptance.verdict[1:]}: {acceptance.why}."
     yield from head_facts(acceptance)
     yield f"{count_words(acceptance)}."
-    for topic in acceptance.topics:
-        if topic.verdict == NOT_WELL:
-            yield f"{topic.topic}: {topic.evidence.partition('; ')[0].rstrip('.')}. {topic.remedy}"
 
 
 def acceptance_sections(acceptance: Acceptance | None, sections: Sequence[Section]) -> Iterator[Section]:

@@ -33,7 +33,7 @@ from steelyard.judges.accept import Acceptance
 from steelyard.judges.compare.default_comparisons import Comparisons
 from steelyard.judges.compare.verdicts import Verdicts
 from steelyard.render.chart import Chart
-from steelyard.render.phone import phone_chart
+from steelyard.render.phone import is_crowded, phone_chart, phone_columns
 from steelyard.render.sections import MOST_OPEN, MOST_SECTIONS, shown_lines
 from steelyard.render.svg import svg, swatch
 from steelyard.report.acceptance_page import REST, acceptance_answers, acceptance_of, acceptance_sections
@@ -171,6 +171,8 @@ def _template() -> jinja2.Template:
     environment.filters |= {
         "svg": svg,
         "phone": phone_chart,
+        "phone_columns": phone_columns,
+        "is_crowded": is_crowded,
         "swatch": swatch,
         "shown_lines": shown_lines,
         "visible": visible,

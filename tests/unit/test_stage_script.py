@@ -211,6 +211,28 @@ def test_what_another_user_has_prepared_is_not_used(
 
 
 @needs_users
+def test_nothing_is_made_where_another_users_link_leads(place: Path, staged: Stage, engine: Path) -> None:
+    mine = _theirs(place / "mine", _USER, 0o700)
+    link = _theirs(place / "steelyard", 0, 0o1777) / f"steelyard-{_USER}"
+    link.symlink_to(mine)
+    os.lchown(link, _OTHER, _OTHER)
+    _check_ours(staged(place / "steelyard", _USER), _USER, engine)
+    assert not list(mine.iterdir())
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_what_is_no_file_is_not_read_as_an_engine(
+    place: Path, staged: Stage, make: Callable[[Path, int], None]
+) -> None:
+    """To read a pipe would wait for ever."""
+    path = staged(place, os.geteuid())
+    path.unlink()
+    make(path, 0o700)
+    with pytest.raises(InputError, match=r"steelyard-mpi' is no file; give --stage a folder"):
+        staged(place, os.geteuid())
+
+
+@needs_users
 def test_both_folders_prepared_are_a_refusal(place: Path, staged: Stage, engine: Path) -> None:
     _folder(place, engine)
     _theirs(place / f"steelyard-{_USER}", _OTHER, 0o777)

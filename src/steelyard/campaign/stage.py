@@ -68,15 +68,17 @@ check() {
 is_whole() { [ "$(sha256sum < "$1")" = "$digest  -" ]; }
 near=$own
 while ! [ -e "$near" ] && ! [ -h "$near" ]; do near=${near%/*}; near=${near:-/}; done
-[ "$near" = "$own" ] || check "$near" none
+check "$near" "$own"
 said=$(mkdir -p "$home" 2>&1) || refuse "$said"
 check "$own" "$own"
 real=$(cd "$own" && pwd -P)
 check "$real" "$real"
+[ ! -e "$file" ] || [ -f "$file" ] || refuse "'$file' is no file"
 if [ -x "$file" ] && is_whole "$file"; then echo kept; exit 0; fi
 new=$file.$$
 trap 'rm -f "$new"' EXIT
 trap 'exit 1' HUP INT TERM
+rm -f "$new"
 got=0
 echo send
 while [ "$got" -lt "$size" ]; do

@@ -28,7 +28,7 @@ _WORD = r"""[^&;, \t\n"']*"""
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _ADDRESS = re.compile(r"""://([^/?#&;, \t\n"']*)@""")
 _BY_SHELL = re.compile(r"""(?<![A-Za-z0-9_.-])([A-Za-z_][A-Za-z0-9_]*)="\$\1\"""")
-_SIGN = re.compile(r"""["']?[=:] *["']?""")
+_SIGN = re.compile(r"""["']? *[=:] *["']?""")
 _GAP = re.compile(r""" +(?=[^- ])["']?""")
 # In a text with none of these there is no secret to look for, word by word.
 _MAY_BE = re.compile(rf"{_ANYWHERE}|{_ALONE}|{_LAST}|Bearer|://", re.IGNORECASE)

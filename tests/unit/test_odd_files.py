@@ -151,6 +151,16 @@ def test_a_huge_file_in_a_results_folder_is_a_sentence(
     assert "memory" not in said.err
 
 
+@pytest.mark.parametrize("leads_to", ["nowhere", "l99-new.jsonl"])
+def test_a_records_file_that_leads_nowhere_spoils_its_launch_alone(
+    here: Path, steelyard: Steelyard, leads_to: str
+) -> None:
+    (here / "mine/records/l99-new.jsonl").symlink_to(leads_to)
+    said = steelyard("show", "mine")
+    assert (said.code, "l99-new.jsonl cannot be read (" in said.err) == (0, True), said.err
+    assert "mpi.gather " in said.out
+
+
 # A link in a folder, and what is said of it; None: it is replaced, and what it leads to stays.
 @pytest.mark.parametrize(
     ("name", "command", "words"),

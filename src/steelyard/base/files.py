@@ -160,7 +160,7 @@ def _opened(path: Path, flags: int) -> int:
     try:
         descriptor = os.open(path, flags | os.O_NONBLOCK | _OURS, _FILE_MODE)
     except OSError as error:
-        if error.errno == errno.ELOOP and path.is_symlink():
+        if error.errno == errno.ELOOP and flags & os.O_NOFOLLOW and path.is_symlink():
             raise InputError(f"{path} is a link, and nothing is written through it; remove it") from None
         raise
     except ValueError:

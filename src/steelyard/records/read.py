@@ -287,8 +287,16 @@ def read_points(
         return file, made if isinstance(file, JobFile) else []
 
     paths = _record_paths(folder)
-    each = mapped(read, paths, sum(path.stat().st_size for path in paths) / _BYTES_PER_SECOND)
+    each = mapped(read, paths, sum(map(_size, paths)) / _BYTES_PER_SECOND)
     return _in_order(folder, [file for file, _ in each]), [one for _, made in each for one in made]
+
+
+def _size(path: Path) -> int:
+    """Return the bytes of a file; 0 of one that is not there, as where a link leads nowhere."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _read(path: Path, visit: Visit | None) -> JobFile | str | None:

@@ -83,8 +83,8 @@ static size_t user_length(const char *address)
     return length > 0 ? length - 1 : 0;
 }
 
-/* The letters between a name and its value: `=`, ` = `, `: `, `":"`; a space behind an option, `--token x`; 0:
- * there is no value. */
+/* The letters between a name and its value: `=`, ` = `, `: `, `":"`; a space behind an option, `--token x`;
+ * 0: there is no value. */
 static size_t sign_length(const char *name, const char *text)
 {
     size_t length = *text == '"' || *text == '\'';

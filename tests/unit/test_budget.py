@@ -17,7 +17,7 @@ from steelyard.campaign.events import BudgetSpent
 from steelyard.campaign.forecast import Forecast, forecast
 from steelyard.campaign.job import CampaignJob
 from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
-from steelyard.campaign.repetition import repetition_seconds
+from steelyard.campaign.repetition import check_seconds, repetition_seconds
 from steelyard.campaign.run import run_campaign
 from steelyard.cli.plan import total_lines
 from steelyard.engines.description import ops_of
@@ -314,3 +314,23 @@ def test_what_lasts_counts_starts_at_instants_warm_up_and_checks() -> None:
     checked = _case("mpi.x", "collective", 3 << 30, "epoch", 2.0)
     assert 1.5 * epoch < checked < 4 * epoch
     assert _case("mpi.x", "p2p", 8, "batch", 1e-7) < 0.1
+
+
+def test_a_check_takes_its_bytes_and_that_of_a_reduction_its_numbers() -> None:
+    """170 MB take 0.1 s of each block; 1.3e8 doubles a second, filled once and summed up over four ranks."""
+    row = {"class": "collective", "sized": True, "methods": ["epoch"]}
+    named = {"name": "operator", "kind": "word", "words": ["sum", "max"], "default": "sum"}
+    kinds = {"name": "type", "kind": "word", "words": ["double", "char"], "word_bytes": [8, 1]}
+    summed = {"params": [named, {**kinds, "default": "double"}]}
+    rows = [{"name": "mpi.x", **row}, {"name": "mpi.sum", **row, **summed}]
+    ops = ops_of(described(rows, [{"name": "epoch"}], RULES), None).all
+
+    def seconds(op: str, size: int, **params: str) -> float:
+        point = PlannedPoint(
+            point=0, op=op, bytes=size, ranks=4, rule="median", method="epoch", params=dict(params)
+        )
+        return check_seconds(point, ops[op], 0.5)
+
+    assert seconds("mpi.x", 170_000_000) == pytest.approx(0.5 + 4 * 0.1)
+    assert seconds("mpi.sum", 8 * 13_000_000) == pytest.approx(0.5 + 0.1 * 5)
+    assert seconds("mpi.sum", 13_000_000, type="char") == seconds("mpi.sum", 8 * 13_000_000)

@@ -124,6 +124,13 @@ def test_pairs_that_cannot_be(
     assert "\n" not in str(raised.value)
 
 
+def test_ranks_of_several_hosts_can_be_unbound() -> None:
+    (point,) = _points("unbound", _HOSTS, hosts=2)
+    assert (point.hosts, point.placement and point.placement.text) == (2, "unbound")
+    with pytest.raises(InputError, match="the placement each is for one host, and 2 are asked for"):
+        _points("unbound;each", _HOSTS, hosts=2)
+
+
 def test_numbers_are_cpus_even_where_a_host_is_called_so() -> None:
     assert not is_of_hosts("0,1", (AllocatedHost("0"), AllocatedHost("1")))
     assert all(is_of_hosts(word, ()) for word in HOST_WORDS)

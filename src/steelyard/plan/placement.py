@@ -22,6 +22,10 @@ class _NoFitError(InputError):
     """A valid placement, but of another number of places."""
 
 
+_DEFAULT = "default"
+OF_ANY_HOSTS = (_DEFAULT, UNBOUND)  # placements that name no CPU, and so are of one host and of several
+
+
 def placements_of(
     texts: Sequence[str], places: int, whose: str, topology: Topology, strict: bool = True
 ) -> list[Placement | None]:
@@ -46,7 +50,7 @@ def placements_of(
 
 
 def _read(word: str, places: int, whose: str, topology: Topology) -> list[Placement | None]:
-    if word == "default":
+    if word == _DEFAULT:
         return [None]
     if word == UNBOUND:
         return [Placement(UNBOUND)]
@@ -102,7 +106,7 @@ def _listed(word: str, places: int, whose: str, topology: Topology) -> tuple[int
     except ValueError:
         cpus = ()
     if not cpus or any(not part.strip() for part in word.split(",")):
-        words = f"default, {UNBOUND}, {', '.join(_WORDS)}, {', '.join(HOST_WORDS)}"
+        words = f"{', '.join(OF_ANY_HOSTS)}, {', '.join(_WORDS)}, {', '.join(HOST_WORDS)}"
         raise InputError(
             f"the placement '{word}' is neither a list of CPUs, as 0,1 or 0-3, nor hosts of this "
             f"allocation, nor one of {words}"

@@ -37,7 +37,7 @@ from steelyard.plan.params import (
     param_rows,
     params_of,
 )
-from steelyard.plan.placement import placements_of
+from steelyard.plan.placement import OF_ANY_HOSTS, placements_of
 from steelyard.plan.plan import Measure, Plan, Value, nearest
 from steelyard.plan.settings import settings_axis, words_of
 from steelyard.plan.teams import Team, teams_of
@@ -323,9 +323,10 @@ def _placements(
         if not words:
             yield team, None
             continue
-        if (team.hosts or 1) > 1:
+        of_one = [word for word in on_cpus if word not in OF_ANY_HOSTS]
+        if (team.hosts or 1) > 1 and of_one:
             raise InputError(
-                f"the placement {on_cpus[0]} is for one host, and {team.hosts} are asked for; give "
+                f"the placement {of_one[0]} is for one host, and {team.hosts} are asked for; give "
                 "--placement hosts-each, or leave --hosts out"
             )
         whose = f"{op.name} on {counted(team.ranks, 'rank')}"

@@ -267,6 +267,37 @@ def test_a_host_on_which_nothing_can_start(code: int, said: str, why: str) -> No
     assert cause_of_death(code, said, ["mpiexec"], phase=LaunchPhase.STARTING) == f"start-up: {why}"
 
 
+_ELSEWHERE = "install the MPI on all hosts, in the same place"
+_VERSION = "/lib/libfabric.so.1: version `FABRIC_1.9' not found (required by /lib/l.so)"
+
+
+# dash on a host of another processor; bash, dash without the MPI; the loader with another library.
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (
+            '/c/steelyard-mpi: 1: Syntax error: word unexpected (expecting ")")',
+            "/c/steelyard-mpi cannot be run on a host: Exec format error",
+        ),
+        (
+            f"bash: line 1: /usr/bin/orted: No such file or directory\n{_UNREACHED[36:]}",
+            f"mpiexec cannot start /usr/bin/orted on a host: No such file or directory; {_ELSEWHERE}",
+        ),
+        (
+            "sh: 1: /m/bin/hydra_pmi_proxy: not found",
+            f"mpiexec cannot start /m/bin/hydra_pmi_proxy on a host: not found; {_ELSEWHERE}",
+        ),
+        (
+            f"/c/steelyard-mpi: {_VERSION}",
+            f"/c/steelyard-mpi finds another library than it was built with: {_VERSION}",
+        ),
+    ],
+)
+def test_a_host_that_is_not_like_the_first_is_not_waited_for(said: str, why: str) -> None:
+    assert cannot_begin(said)
+    assert cause_of_death(0, said, ["mpiexec"], phase=LaunchPhase.STARTING) == f"start-up: launcher: {why}"
+
+
 def test_a_host_that_was_reached_is_lost() -> None:
     """Open MPI 4.1.4 says the same of a daemon whose ssh ends in the middle of a launch."""
     why = cause_of_death(1, _UNREACHED, ["mpiexec"])

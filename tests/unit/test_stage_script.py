@@ -138,13 +138,30 @@ def test_a_launcher_that_loses_what_it_is_sent(
     monkeypatch.setattr(module, "_TRIES", 2)
     if lost == "always":
         with pytest.raises(
-            InputError, match=f"the launcher lost the {module._PIECE} bytes that it was sent; give"
+            InputError,
+            match=f"the launcher lost the {module._PIECE} bytes that it was sent; try the launcher alone: ",
         ):
             _stage(engine, place / "stage")
     else:
         path = _stage(engine, place / "stage")
         _check_ours(path, os.geteuid(), engine)
         assert [file.name for file in path.parent.iterdir()] == ["steelyard-mpi"]
+
+
+@needs_users
+def test_a_folder_from_which_nothing_can_be_run(
+    place: Path, engine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launcher = tmp_path / "launcher"
+    launcher.write_text(f'#!/bin/sh\nmount -t tmpfs -o noexec tmpfs {place} && exec "$@"\n')
+    launcher.chmod(0o700)
+    if subprocess.run(["unshare", "--mount", str(launcher), "true"], check=False).returncode != 0:
+        pytest.skip("this system lets no file systems be mounted")
+    monkeypatch.setattr(
+        module, "plan_process", lambda *_: OneProcess(("unshare", "--mount", str(launcher)), {})
+    )
+    with pytest.raises(InputError, match=r"\(noexec\); give --stage a folder there that .* can be run"):
+        _stage(engine, place / "stage")
 
 
 @needs_users

@@ -16,6 +16,7 @@ from msgspec import Struct
 from steelyard.campaign.last_words import quoted_word
 
 _UNSAID = {"host": "a host"}  # what stands for a group that found nothing, or that a pattern has not
+_OURS, _ANY = r"^(?P<path>\S*/steelyard-\w+)", r"^(?P<path>\S+)"  # an engine; any program
 _WARNINGS = ("settings", "binding", "locked memory")  # of launches that measure in spite of it
 
 
@@ -252,13 +253,34 @@ CAUSES = (
     ),
     _row(
         "launcher",
-        r"^(?P<path>\S+): error while loading shared libraries: (?P<what>.+)$",
-        "{path} cannot be run on a host: {what}; install the MPI on all hosts",
+        rf"{_OURS}: (?:line )?\d+: (?:\S+: )?(?:Syntax error|syntax error|cannot execute binary)",
+        "{path} cannot be run on a host: Exec format error",  # a shell tried to read it
+        at_once=True,
     ),
     _row(
         "launcher",
-        r"^(?P<path>\S+): (?:symbol lookup error: (?P<what>.+)|(?P<what2>\S+: version `\S+' not found.*))$",
-        "{path} finds another library than it was built with: {what}{what2}",
+        r"^\S+: (?:line )?(?:\d+: )?(?P<path>\S*(?:orted|prted|hydra_\w+_proxy)): "
+        r"(?P<what>No such file or directory|command not found|not found|Permission denied)",
+        "{launcher} cannot start {path} on a host: {what}; install the MPI on all hosts, in the same place",
+        at_once=True,
+    ),
+    *(
+        _row(
+            "launcher",
+            rf"{path}: error while loading shared libraries: (?P<what>.+)$",
+            "{path} cannot be run on a host: {what}; install the MPI on all hosts",
+            at_once=path == _OURS,
+        )
+        for path in (_OURS, _ANY)
+    ),
+    *(
+        _row(
+            "launcher",
+            rf"{path}: (?:symbol lookup error: (?P<what>.+)|(?P<what2>\S+: version `\S+' not found.*))$",
+            "{path} finds another library than it was built with: {what}{what2}",
+            at_once=path == _OURS,
+        )
+        for path in (_OURS, _ANY)
     ),
     # ---- what was asked for -------------------------------------------------------------------------------
     _row(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,6 +29,7 @@ from steelyard.plan.plan import Plan
 from steelyard.records.campaign_file import PlannedPoint
 from steelyard.system.allocation import named_hosts, take_hosts
 from steelyard.system.process import Child
+from steelyard.system.unreachable_hosts import unreachable
 
 _SECONDS = 300.0  # for one host
 _LOST_SECONDS = 10.0  # without a word for what was sent: the launcher lost it
@@ -36,6 +38,10 @@ _POLL_SECONDS = 0.002  # between looks at what the shell says
 _LETTERS = 16  # of the hash, in the name of a folder
 _PIECE = 4096  # bytes: PRRTE 3 (Open MPI 5) keeps a piece of 8 KiB for another host to itself
 _LONGEST = 200  # letters of a reason
+_FOLDERS = {  # which folder would do instead
+    "unsafe": "that only you can write there",
+    "refused": "there that you can write, that has room and from which programs can be run",
+}
 # In POSIX's language, sha256sum aside. Arguments: the user's own folder, the folder in it, the file's hash
 # and size, the size of a piece. It answers in lines: `send`, then `got N` for each piece, then `kept`; or
 # `refused:` or `unsafe:` with the reason. The file is moved into place when it is whole.
@@ -89,20 +95,26 @@ while [ "$got" -lt "$size" ]; do
     echo "got $got"
 done
 is_whole "$new" || refuse "what came is not what was sent"
-said=$(chmod 700 "$new" 2>&1 && mv "$new" "$file" 2>&1) || refuse "$said"
+said=$(chmod 700 "$new" 2>&1) || refuse "$said"
+[ -x "$new" ] || refuse "no program can be run from there (noexec)"
+said=$(mv "$new" "$file" 2>&1) || refuse "$said"
 echo kept
 """
 
 
 class _Answer(Struct, frozen=True):
-    """The answer of a host: the engine is there, or why not; `unsafe`: another user could replace it.
+    """The answer of a host: the engine is there, or why not, and which folder would do.
 
-    `lost`: the launcher did not pass on what it was sent.
+    `unsafe`: another user could replace it. `lost`: the launcher did not pass on what it was sent.
     """
 
     why: str | None = None
-    unsafe: bool = False
+    folder: str | None = None
     lost: bool = False
+
+    @property
+    def unsafe(self) -> bool:
+        return self.folder == _FOLDERS["unsafe"]
 
 
 def stage_engines(
@@ -155,12 +167,18 @@ def _bring(
             return f"{folder}/steelyard-mpi"
         there = f"to the host {host}" if host is not None else "to this host"
         if not answer.unsafe or own == beside:
-            raise InputError(
-                f"the engine could not be brought {there} into {folder}: {answer.why}; give --stage a folder "
-                "that only you can write there"
-            )
+            why = _why(answer, host, start.argv_prefix)
+            raise InputError(f"the engine could not be brought {there} into {folder}: {why}")
         tell(f"note: {there.removeprefix('to ')}: {answer.why}")
     raise AssertionError  # the second folder is the last
+
+
+def _why(answer: _Answer, host: str | None, launcher: Sequence[str]) -> str:
+    """Say why a host did not take an engine, and what helps."""
+    if answer.folder:
+        return f"{answer.why}; give --stage a folder {answer.folder}"
+    gone = unreachable((host,)) if host is not None else []
+    return f"{gone[0] if gone else answer.why}; try the launcher alone: {shlex.join((*launcher, 'hostname'))}"
 
 
 def hosts_needed(points: Sequence[PlannedPoint], setup: CampaignSetup) -> tuple[str, ...]:
@@ -222,7 +240,7 @@ def _answer(code: int | None, out: str, err: str) -> _Answer:
     if re.search("^kept$", out, re.MULTILINE):
         return _Answer()
     if match := re.search("^(refused|unsafe): *(.*)", out, re.MULTILINE):
-        return _Answer(shortened(visible(match[2]), _LONGEST), match[1] == "unsafe")
+        return _Answer(shortened(visible(match[2]), _LONGEST), _FOLDERS[match[1]])
     if code is None:
         return _Answer(f"it takes longer than {_SECONDS:g} s")
     said = " ".join(visible(line) for line in err.strip().splitlines()[-3:])

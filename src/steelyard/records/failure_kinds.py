@@ -21,6 +21,14 @@ _REMEDIES = (
         "On a busy machine, give launches more time to begin (--hang-after 5m); else try another MPI.",
     ),
     (r"hang", "For a hang, try another MPI."),
+    (
+        r"node: .*(?:Host key verification failed|Permission denied \()",
+        "Let ssh enter each host without a question; 'ssh HOST true' shows what it asks.",
+    ),
+    (
+        r"launcher: .*Exec format error",
+        "Take hosts of one kind of processor; an engine is built for this host's.",
+    ),
     (r"node", "Leave a lost host out of the allocation."),
     (
         r"network",

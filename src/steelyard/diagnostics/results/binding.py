@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 
 from steelyard.base.cpulist import cpu_set
@@ -163,22 +163,28 @@ def strays(file: JobFile) -> Iterator[str]:
 @check(
     "other-hosts",
     WARNING,
-    "Ranks are on more or fewer hosts than asked for",
+    "Ranks are on other hosts than asked for",
     why="A message between hosts may have gone through memory instead, or the other way round.",
     remedy="Look at the launcher's command (in the job record), and at the names of nodes.",
 )
 def other_hosts(evidence: Evidence) -> str | None:
-    """Find launches whose ranks were on more or fewer hosts than the launcher got."""
+    """Find launches whose ranks were on more, fewer or other hosts than the launcher got."""
     found = {}
     for file in evidence.measured.files:
         places = file.launch.places if file.launch else ()
         hosts = list(dict.fromkeys(place.host for place in places))
         asked = set(file.job.hosts)
-        if asked and len(places) == file.job.ranks and len(hosts) != len(asked):
+        if asked and len(places) == file.job.ranks and _are_others(hosts, asked):
             where = f"{counted(len(asked), 'host')} ({', '.join(sorted(asked))})"
             ran = f"{len(hosts)} ({', '.join(hosts)})"
             found[where, ran] = f"{mpi_name(file.job)} was given {where}, its ranks are on {ran}"
     return sentences(found.values())
+
+
+def _are_others(hosts: Sequence[str], asked: Collection[str]) -> bool:
+    """Are these not the hosts that were asked for? Where no name is the same, nodes have two names each."""
+    ran, wanted = ({name.partition(".")[0] for name in names} for names in (hosts, asked))
+    return len(hosts) != len(asked) or (ran != wanted and not ran.isdisjoint(wanted))
 
 
 @check(

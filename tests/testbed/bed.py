@@ -66,7 +66,7 @@ def main() -> None:
     """Make what the JSON in the first argument asks for, say so, and stay."""
     wanted = json.loads(sys.argv[1])
     try:
-        hub = _make(Path(wanted["folder"]), wanted["hosts"], wanted["delays"])
+        hub = _make(Path(wanted["folder"]), wanted["hosts"], wanted["delays"], wanted["hub_mbits"])
         for host, link in zip(wanted["hosts"], wanted["links"], strict=True):
             _limit_link(Path(wanted["folder"]), host["name"], **link)
     except (OSError, subprocess.CalledProcessError) as error:
@@ -81,7 +81,9 @@ def main() -> None:
         hub.work()
 
 
-def _make(folder: Path, wanted: list[dict[str, Any]], delays: list[list[int]] | None) -> _Hub | None:
+def _make(
+    folder: Path, wanted: list[dict[str, Any]], delays: list[list[int]] | None, mbits: float
+) -> _Hub | None:
     addresses = [f"{_NETWORK}.{i + 1}" for i in range(len(wanted))]
     lines = [
         "127.0.0.1 localhost",
@@ -98,7 +100,7 @@ def _make(folder: Path, wanted: list[dict[str, Any]], delays: list[list[int]] | 
     if delays is None:
         _lay_bridge(pids)
     else:
-        hub = _Hub([_lay_tap(pid) for pid in pids], delays)
+        hub = _Hub([_lay_tap(pid) for pid in pids], delays, mbits)
     for pid, address in zip(pids, addresses, strict=True):
         _run("nsenter", "-t", str(pid), "-n", "ip", "addr", "add", f"{address}/24", "dev", "eth0")
         _run("nsenter", "-t", str(pid), "-n", "ip", "link", "set", "eth0", "up")
@@ -159,11 +161,14 @@ def _lay_tap(pid: int) -> int:
 class _Hub:
     """Carries each frame from a host to all others, `delays[from][to]` ns later.
 
-    In user space because not every kernel has netem. Frames between two hosts keep their order.
+    With `mbits` one frame is carried after another, so many Mbit/s in all; none is lost. In user space
+    because not every kernel has netem. Frames between two hosts keep their order.
     """
 
-    def __init__(self, taps: list[int], delays: list[list[int]]) -> None:
+    def __init__(self, taps: list[int], delays: list[list[int]], mbits: float) -> None:
         self._taps = taps
+        self._byte_ns = 8e3 / mbits if mbits else 0.0
+        self._free = 0  # when what came before has been carried, ns
         self._delays = delays
         self._due: list[tuple[int, int, int, bytes]] = []  # when, which, to whom, what
         self._numbers = itertools.count()
@@ -189,7 +194,7 @@ class _Hub:
                 frame = os.read(self._taps[sender], _LONGEST_FRAME)
             except BlockingIOError:
                 return
-            now = time.monotonic_ns()
+            now = self._free = max(time.monotonic_ns(), self._free) + round(self._byte_ns * len(frame))
             for to in range(len(self._taps)):
                 if to != sender:
                     due = now + self._delays[sender][to]

@@ -152,13 +152,15 @@ def hosts(
     offsets_s: Sequence[int] = (),
     delays_s: Mapping[tuple[int, int], float] | None = None,
     links: Mapping[int, Link] | None = None,
+    hub_mbits: float = 0.0,
 ) -> Iterator[Hosts]:
     """Make `count` hosts, h1, h2, ..., for as long as the `with` lasts; nothing of them is left at its end.
 
     `offsets_s[i]`, whole seconds, is how far host i's CLOCK_MONOTONIC is to be ahead of the others', from any
     origin: all are moved up so that none is behind the machine's, which a clock younger than the offset would
     not survive. `delays_s[i, j]`, in seconds, is how long a frame takes from host i to host j (0 where not
-    named), through a hub instead of the bridge. `links[i]` limits what goes between host i and the bridge.
+    named), through a hub instead of the bridge; `hub_mbits` is what the hub carries of all hosts together, in
+    Mbit/s (0: as much as it can). `links[i]` limits what goes between host i and the bridge.
     Raises OSError when the bed cannot be made.
     """
     offsets = [*offsets_s, *[0] * (count - len(offsets_s))]
@@ -172,6 +174,7 @@ def hosts(
             "folder": folder,
             "hosts": [{"name": n, "monotonic_s": o - lowest} for n, o in zip(names, offsets, strict=True)],
             "delays": delays,
+            "hub_mbits": hub_mbits,
             "links": [_link_words(i, (links or {}).get(i, Link())) for i in range(count)],
         }
         argv = ["unshare", *_UNSHARED, sys.executable, "-I", str(Path(__file__).with_name("bed.py"))]

@@ -34,6 +34,7 @@ from steelyard.records.failure_kinds import remedies
         ("start-up: sh ended with code 130 before anything was measured: no licence", "licence server"),
         ("start-up: mpiexec ended with code 1 before anything was measured: bad", "mpiexec -n 2 hostname"),
         ("start-up: rank 0: exit was called with code 1 by mca_ess_pmi.so", "OMPI_MCA_"),
+        ("start-up: rank 0: cannot read the points in /o/.points: No such file", "the host of rank 0 sees"),
         ("signal 4 (SIGILL) on rank 1", "another processor"),
         ("start-up: signal 24 (SIGXCPU) on rank 1", "ulimit -t"),
     ],

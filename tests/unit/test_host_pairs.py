@@ -282,7 +282,11 @@ def test_ranks_that_are_on_one_host_instead_of_two_are_named(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("names", "told"),
-    [(("n1", "n3"), True), (("n1.cluster", "n2.cluster"), False), (("io1", "io2"), False)],
+    [
+        (("n1", "n3"), True),
+        (("n1.cluster", "N2"), False),
+        (("io1", "io2"), False),
+    ],
 )
 def test_ranks_on_a_host_that_was_not_asked_for_are_named(
     names: tuple[str, str], told: bool, tmp_path: Path
@@ -298,6 +302,14 @@ def test_ranks_on_a_host_that_was_not_asked_for_are_named(
     found = [one for one in diagnostics(measured, rows_of(measured)) if one.name == "other-hosts"]
     assert bool(found) == told
     assert not told or "was given 2 hosts (n1, n2), its ranks are on 2 (n1, n3)" in found[0].evidence
+
+
+def test_an_address_is_no_other_host(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "out", [_on("n1", "10.0.0.2", 900.0)], launches=1)
+    for path in (folder / "records").iterdir():
+        path.write_text(unsealed(path.read_text()).replace('"host":"10.0.0.2"', '"host":"n2"'))
+    measured = load(folder)
+    assert "other-hosts" not in {one.name for one in diagnostics(measured, rows_of(measured))}
 
 
 def test_each_host_has_a_line_and_another_kind_of_machine_is_named(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ class _Machine(msgspec.Struct):
 
 def _stage(engine: Path, folder: Path) -> Path:
     """Stage the engine below a folder; the path that is to be run."""
-    built = {"m-1": Engine(str(engine), "mpi", _MPI)}
+    built: dict[str | None, Engine] = {"m-1": Engine(str(engine), "mpi", _MPI)}
     setup = CampaignSetup(built, cast(Any, None), cast(Any, _Machine("here")))
     plan = Plan(measure=(Measure(ops=("mpi.barrier",)),), stage=str(folder))
     points = [PlannedPoint(point=0, op="mpi.barrier", mpi="m-1")]

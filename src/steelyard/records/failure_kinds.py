@@ -60,6 +60,10 @@ _REMEDIES = (
         r".*exit was called with code -?\d+ by mca_",
         "Open MPI lost its own message: measure again, and look at what OMPI_MCA_ variables ask for.",
     ),
+    (
+        r"rank \d+: cannot read the points in",
+        "Give --out DIR that the host of rank 0 sees, too, or measure from that host.",
+    ),
     (r"signal 4 ", "Build engine and MPI on the host that runs them: they are for another processor."),
     (r"signal 24 ", "Raise the limit on processor time (ulimit -t)."),
     (r"signal 31 ", "Allow the system call that a filter (seccomp) forbade, or leave the container."),

@@ -182,9 +182,12 @@ def other_hosts(evidence: Evidence) -> str | None:
 
 
 def _are_others(hosts: Sequence[str], asked: Collection[str]) -> bool:
-    """Are these not the hosts that were asked for? Where no name is the same, nodes have two names each."""
-    ran, wanted = ({name.partition(".")[0] for name in names} for names in (hosts, asked))
-    return len(hosts) != len(asked) or (ran != wanted and not ran.isdisjoint(wanted))
+    """Are these not the hosts that were asked for? Where no name is the same, nodes have two names each, and
+    an address is no name.
+    """
+    ran, wanted = ({name.partition(".")[0].lower() for name in names} for names in (hosts, asked))
+    has_address = any(name.isdigit() for name in wanted)
+    return len(hosts) != len(asked) or (ran != wanted and not ran.isdisjoint(wanted) and not has_address)
 
 
 @check(

@@ -133,6 +133,14 @@ def test_beside_rows_of_several_launches_one_of_one_launch_is_not_told() -> None
     assert "204 ns" not in text
 
 
+def test_beside_rows_with_an_interval_one_without_is_not_told() -> None:
+    alone = pingpong(64, 300, None)
+    assert "300 ns at 64 B" in said([alone])
+    text = said([pingpong(8, 204), pingpong(16, 206), alone])
+    assert "204 ns at 8 B" in text
+    assert "64 B" not in text
+
+
 def test_a_ratio_whose_interval_is_wide_is_counted_and_not_claimed() -> None:
     found = verdicts_of((8, 1.5, 1.05, SLOWER), (64, 7.8, 6.0, SLOWER))
     sentence = said([pingpong(8, 204), pingpong(64, 204)], verdicts=found)

@@ -95,6 +95,8 @@ def _sentence(family: str, mpi: str, rows: Sequence[Row], asked: Sequence[Row], 
     ops: dict[str, list[Row]] = {}
     for row in rows:
         ops.setdefault(row.op, []).append(row)
+    # Beside rows with an interval one without is no claim, unless they tell nothing.
+    ops = {op: [row for row in own if row.time_low is not None] or own for op, own in ops.items()}
     largest = {op: _largest(own) for op, own in ops.items()}
     names = sorted(ops, key=place_of)
     shown = [row for op in names[:MOST_OPS] for row in largest[op]]

@@ -133,9 +133,15 @@ def test_beside_rows_of_several_launches_one_of_one_launch_is_not_told() -> None
     assert "204 ns" not in text
 
 
+def test_where_all_is_uncertain_what_was_asked_for_is_told_and_not_its_reference() -> None:
+    asked = replace(row("omp.task_tree", 1110, 0.9), point=1, reference_point=2)
+    text = said([asked, replace(row("omp.reference", 1020, 0.4), point=2)])
+    assert text.startswith("omp.task_tree on 2 ranks takes between 111 ns and 2.11 us")
+
+
 def test_beside_rows_with_an_interval_one_without_is_not_told() -> None:
     alone = pingpong(64, 300, None)
-    assert "300 ns at 64 B" in said([alone])
+    assert "300 ns (no interval) at 64 B" in said([alone])
     text = said([pingpong(8, 204), pingpong(16, 206), alone])
     assert "204 ns at 8 B" in text
     assert "64 B" not in text

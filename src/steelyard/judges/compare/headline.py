@@ -247,7 +247,9 @@ def _outcomes(rows: Sequence[Row], has_sentences: bool) -> Iterator[str]:
         parts.append(f"{to_come} of {cases} {verb} not measured yet{_whole_ops(rows)}")
     wide = [row for row in rows if _is_wide(row)]
     if wide and not has_sentences:
-        yield _wide_words(min(wide, key=_half_of))
+        references = {row.reference_point for row in wide}
+        asked = [row for row in wide if row.point not in references] or wide
+        yield _wide_words(min(asked, key=_half_of))
     if wide:
         verb = "is" if len(wide) == 1 else "are"
         parts.append(f"{len(wide)} of {cases} {verb} uncertain by more than {100 * NOISY:.0f} %")

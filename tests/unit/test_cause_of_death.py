@@ -256,6 +256,11 @@ Primary job  terminated normally, but 1 process returned
             "node: mpiexec cannot reach a host: me@h9: Permission denied (publickey).",
         ),
         (
+            255,  # an sshd that does not answer
+            "Connection timed out during banner exchange\r\nConnection to 10.0.0.2 port 22 timed out\r\n",
+            "node: mpiexec cannot reach a host: Connection timed out during banner exchange",
+        ),
+        (
             127,
             _NO_LIBRARY,
             "launcher: /c/engine cannot be run on a host: lib.so: too short; install the MPI on all hosts",

@@ -27,6 +27,7 @@ from steelyard.records.failure_kinds import remedies
         ("start-up: node: mpiexec cannot reach a host: Host key verification failed.", "'ssh HOST true'"),
         ("start-up: node: mpiexec cannot reach a host: me@h2: Permission denied (publickey).", "without a"),
         ("start-up: launcher: /c/steelyard-mpi cannot be run: Exec format error", "one kind of processor"),
+        ("start-up: node: mpiexec has lost a host, or its proxy there was ended", "a folder that all hosts"),
         ("limit: no file descriptor was left (ulimit -n)", "ulimit -n"),
         ("start-up: limit: libgomp could not make a thread", "fewer threads"),
         ("start-up: settings: Open MPI has no component 'x' of pml", "unset"),

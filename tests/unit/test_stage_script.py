@@ -148,6 +148,20 @@ def test_a_launcher_that_loses_what_it_is_sent(
         assert [file.name for file in path.parent.iterdir()] == ["steelyard-mpi"]
 
 
+def test_a_launcher_that_cannot_reach_the_host(
+    place: Path, engine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launcher = tmp_path / "launcher"
+    launcher.write_text("#!/bin/sh\necho 'Host key verification failed.' >&2; echo =====>&2; exit 255\n")
+    launcher.chmod(0o700)
+    monkeypatch.setattr(module, "plan_process", lambda *_: OneProcess((str(launcher),), {}))
+    said = (
+        r": node: launcher cannot reach a host: Host key verification failed; try the launcher alone: /.* ho"
+    )
+    with pytest.raises(InputError, match=said):
+        _stage(engine, place / "stage")
+
+
 @needs_users
 def test_a_folder_from_which_nothing_can_be_run(
     place: Path, engine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

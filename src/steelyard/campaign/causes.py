@@ -348,6 +348,7 @@ UNREACHED = re.compile(r"(?:ORTE|PRTE) was unable to reliably start one or more 
 SSH = re.compile(
     r"^(?:ssh: .+|Host key verification failed\.|\S+@\S+: Permission denied \(.+\)\.|"
     r"(?:kex_exchange_identification|client_loop|Connection (?:closed|reset) by|Timeout, server|"
+    r"Connection (?:to \S+ port \d+ )?timed out|"
     r"Read from remote host) ?.+)\r?$",
     re.MULTILINE,
 )

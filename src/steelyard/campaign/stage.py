@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
 from steelyard.base.printable import shortened, visible
+from steelyard.campaign.cause_of_death import LaunchPhase, cause_of_death
 from steelyard.campaign.jobs import CampaignSetup
 from steelyard.engines.build import Engine
 from steelyard.launch.one_process import plan_process
@@ -216,7 +217,7 @@ def _copy(argv: Sequence[str], environment: dict[str, str], data: bytes, deadlin
                 return _Answer(f"the launcher lost the {sent} bytes that it was sent", lost=True)
             pipe.close()
             code = child.wait(max(0.0, deadline - time.monotonic()))
-        return _answer(code, child.out, child.err)
+        return _answer(code, child.out, child.err, argv)
 
 
 def _takes(child: Child, sent: int, deadline: float) -> bool | None:
@@ -236,12 +237,12 @@ def _takes(child: Child, sent: int, deadline: float) -> bool | None:
     return False
 
 
-def _answer(code: int | None, out: str, err: str) -> _Answer:
+def _answer(code: int | None, out: str, err: str, argv: Sequence[str]) -> _Answer:
     if re.search("^kept$", out, re.MULTILINE):
         return _Answer()
     if match := re.search("^(refused|unsafe): *(.*)", out, re.MULTILINE):
         return _Answer(shortened(visible(match[2]), _LONGEST), _FOLDERS[match[1]])
     if code is None:
         return _Answer(f"it takes longer than {_SECONDS:g} s")
-    said = " ".join(visible(line) for line in err.strip().splitlines()[-3:])
-    return _Answer(said or f"code {code}")
+    why = cause_of_death(code, err, argv, phase=LaunchPhase.STARTING, spans=True)
+    return _Answer(why.removeprefix(LaunchPhase.STARTING.word).rstrip("."))

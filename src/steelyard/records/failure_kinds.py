@@ -26,6 +26,10 @@ _REMEDIES = (
         "Let ssh enter each host without a question; 'ssh HOST true' shows what it asks.",
     ),
     (
+        r"node: .* or its proxy there was ended",
+        "Leave a lost host out of the allocation, and start from a folder that all hosts have.",
+    ),
+    (
         r"launcher: .*Exec format error",
         "Take hosts of one kind of processor; an engine is built for this host's.",
     ),

@@ -101,6 +101,23 @@ def test_a_library_that_found_little_shared_memory(number: int, phase: LaunchPha
     assert cause_of_death(139, said, ["mpiexec"], phase=phase, little_shm=_LITTLE) == why
 
 
+# MPICH 5.0.2, MPI_Accumulate_c of 2^31 + 9 bytes on a window of MPI_Win_create.
+_ASSERTION = """Assertion failed in file /mpich/src/mpid/ch4/src/mpidig_rma_callbacks.c at line 1903: p_data
+/opt/lib/libmpi_abi.so.1(+0x3f57c3) [0x7f9e0c5f57c3]
+/opt/lib/libmpi_abi.so.1(MPI_Recv+0x426) [0x7ff5abd58376]
+/opt/bin/steelyard-mpi(+0xe98df) [0x55a695a3e8df]
+Abort(1) on node 1: Internal error
+steelyard: rank 1: exit was called with code 1 by libmpi_abi.so.1 in point 0 (mpi.accumulate_c)
+"""
+
+
+def test_a_library_that_leaves_is_quoted() -> None:
+    assert cause_of_death(1, _ASSERTION, ["mpiexec"]) == (
+        "abort: rank 1: exit was called with code 1 by libmpi_abi.so.1: Assertion failed in file "
+        "/mpich/src/mpid/ch4/src/mpidig_rma_callbacks.c at line 1903: p_data"
+    )
+
+
 # Open MPI 4.1.4 with a TMPDIR that is full, and one that is read-only.
 _FULL = """[vm:19977] PMIX ERROR: OUT-OF-RESOURCE in file ../../common/dstore/dstore_segment.c at line 208
 steelyard: rank 0: exit was called with code 1 by libmpi.so.40 in point none

@@ -148,7 +148,9 @@ def cause_of_death(
         if little_shm and number in _BY_NO_ROOM and phase is LaunchPhase.STARTING:
             return f"{phase.word}shared memory: {words}, with {little_shm}{quoted(said)}"
         return f"{phase.word}{words}{quoted(said)}"
-    if told := _told(said) or known(rows=(EXIT,)):
+    if (told := _told(said)) is None and (exited := known(rows=(EXIT,))):
+        told = exited + quoted("\n".join(failures_told(said)))
+    if told:
         return f"{phase.word or 'abort: '}{told.removeprefix('abort: ')}"
     when = {
         LaunchPhase.STARTING: f"{launcher} ended with code {code} before anything was measured",

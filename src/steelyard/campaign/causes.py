@@ -304,12 +304,12 @@ CAUSES = (
         r"unrecognized (?P<what>launcher|RMK): (?P<name>\S+)",
         "{launcher} has no {what} '{name}' (HYDRA_LAUNCHER, HYDRA_RMK)",
     ),
+    _row("settings", r"(?P<what>Invalid character \S+ in (?P<name>MPIR_CVAR_\w+))", "{what}"),
     _row(
         "settings",
         r"Unable to parse environment variable \([^\n]*?(?P<name>MPIR_CVAR_\w+)",
         "MPICH cannot parse the value of {name}",
     ),
-    _row("settings", r"(?P<what>Invalid character \S+ in (?P<name>MPIR_CVAR_\w+))", "{what}"),
     _row(
         "settings",
         r"no (?:provider|fabric)[^\n]*(?:FI_PROVIDER|found)|"

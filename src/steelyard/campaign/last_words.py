@@ -38,7 +38,8 @@ _BOILERPLATE = re.compile(
             r"^additional information \(which may only|^developer\):$",
             r"\*\*\* (reported by process|on a NULL communicator|on communicator|Unknown error)",
             r"\*\*\* MPI_ERRORS_ARE_FATAL|\*\*\* +and potentially your (MPI )?job",
-            r"\*\*\* (Process received signal|End of error message) \*\*\*",
+            r"\*\*\* (Process received signal|End of error message)",
+            r"abort is already in progress\.\.\.hit ctrl-c",
             r"\] (Signal|Signal code|Failing at address): ",
             r"^Open MPI tried to fork a new process|^failed\. +Open MPI checks many things",
             r"^child process, but nothing is perfect|^of another problem on the target host",
@@ -54,6 +55,7 @@ _BOILERPLATE = re.compile(
             r"srun: (Job step aborted: Waiting|Force Terminated|forcing job|launch/slurm|job \d+ )",
             r"srun: error: \S+: tasks? [\d,-]+: ",
             r"slurmstepd\S*: error: \*\*\* STEP \S+ ON \S+ CANCELLED AT \S+$",
+            r"^Abort\(1\) on node \d+: Internal error$",  # of MPICH, behind the assertion that failed
             # places in the code
             r"^=* ?backtrace \(tid:|^\[ *\d+\] /|^\d+ +/\S+\(|^/\S+\([^)]*\) ?\[0x|\] \[ *\d+\] ",
             r"^steelyard: rank \d+( is in point|: died of signal|: exit was called)|\] Caught signal \d+ ",

@@ -321,7 +321,11 @@ exec %s "$@"
 _BUILD_ID = struct.pack("<III", 4, 20, 3) + b"GNU\0"  # what stands before it
 
 
-def test_a_rank_with_another_engine_is_one_clear_sentence(tmp_path: Path, mpi: Mpi) -> None:
+def test_a_rank_with_another_engine_is_one_clear_sentence(
+    tmp_path: Path, mpi: Mpi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if mpi.prefix is not None:  # an engine finds its library from where it stands
+        monkeypatch.setenv("LD_LIBRARY_PATH", f"{mpi.prefix}/lib")
     setup = setup_of(mpi)
     own = setup.engines[mpi.name].path
     head, mark, rest = Path(own).read_bytes().partition(_BUILD_ID)

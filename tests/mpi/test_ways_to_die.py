@@ -108,6 +108,8 @@ def test_a_library_that_misbehaves_harms_its_test_case_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It writes into the records, takes rights away, prints, ignores signals, leaves its folder, forks."""
+    if manner.startswith("elsewhere") and (mpi.family, mpi.version[:2]) == ("mpich", "5."):
+        pytest.skip("without an environment a rank of MPICH 5 does not come out of the barrier")
     setup = setup_of(mpi)
     monkeypatch.setenv("DEATH", f"barrier:{manner}")
     monkeypatch.setenv("DEATH_RANK", "0")

@@ -65,9 +65,23 @@ static inline void fence(void)
 
 /* Fibonacci hashing of the reading (Knuth, The Art of Computer Programming 3, 6.4): readings that follow each
  * other spread evenly over the grain, and no thread needs a state of its own. */
+static void wait_turns(int64_t turns)
+{
+    uint64_t x = (uint64_t)turns;
+    for (int64_t i = 0; i < turns; ++i) {
+        x *= 6364136223846793005U;
+        __asm__ volatile("" : "+r"(x)); /* each needs the one before it */
+    }
+}
+
 void delay_wait(const struct delay *delay)
 {
     fence();
+    if (delay->turns > 0) {
+        wait_turns(delay->turns);
+        fence();
+        return;
+    }
     const int64_t now = now_ns();
     const uint32_t share = (uint32_t)now * 2654435769U;
     const int64_t deadline = now + delay->distance_ns + (int64_t)((share * (uint64_t)delay->grain_ns) >> 32);
@@ -76,7 +90,7 @@ void delay_wait(const struct delay *delay)
     fence();
 }
 
-enum { BATCHES = 51, REPS = 100, TRIES = 20 };
+enum { BATCHES = 51, REPS = 100 };
 
 /* The middle batch's mean: batches that were disturbed are not in the middle. */
 static int64_t middle_mean(int64_t took[BATCHES])
@@ -112,20 +126,29 @@ static int64_t wait_ns(const struct delay *delay)
     return middle_mean(took);
 }
 
+/* From what one multiplication and a thousand more take. */
+static int gauge_turns(int64_t ns, struct delay *out)
+{
+    enum { MANY = 1000 };
+    const struct delay one = {.turns = 1}, many = {.turns = 1 + MANY};
+    const int64_t least = wait_ns(&one);
+    const int64_t took = wait_ns(&many) - least; /* of MANY */
+    if (ns < least || took <= 0)
+        return err_say(ERR_INPUT, "a wait of %lld ns is shorter than the %lld ns of the shortest one",
+                       (long long)ns, (long long)least);
+    *out = (struct delay){.turns = 1 + ((ns - least) * MANY + took / 2) / took};
+    return 0;
+}
+
 /* First with a distance that no time that is asked for can be too short for, then with the one that follows
  * from it: a core foresees the end of a short wait and not that of a long one. */
 static int gauge(int64_t ns, struct delay *out)
 {
     const int64_t tried_ns = 1000;
-    struct delay delay = {.distance_ns = tried_ns};
-    int64_t beyond = INT64_MAX;
-    for (int i = 0; i < TRIES && ns < beyond; ++i) { /* others slow a core down for a while */
-        delay.grain_ns = reading_ns();
-        beyond = wait_ns(&delay) - tried_ns;
-    }
+    struct delay delay = {.distance_ns = tried_ns, .grain_ns = reading_ns()};
+    const int64_t beyond = wait_ns(&delay) - tried_ns;
     if (ns < beyond)
-        return err_say(ERR_INPUT, "a wait of %lld ns is shorter than the %lld ns of the readings that end it",
-                       (long long)ns, (long long)beyond);
+        return gauge_turns(ns, out);
     delay.distance_ns = ns - beyond;
     if (ns < tried_ns) {
         const int64_t late = wait_ns(&delay) - ns;

@@ -31,7 +31,27 @@ static void test_a_gauged_wait_lasts(int64_t ns)
     CHECK(now_ns() - before >= delay.distance_ns);
 }
 
-/* No wait is as short as 1 ns: two readings are in it. */
+/* The shortest time that is not refused is too short for readings, and is made of multiplications. */
+static void test_a_wait_without_readings_lasts(void)
+{
+    struct delay shortest = {0}, longer = {.turns = 1000000};
+    int64_t ns = 2;
+    while (ns < 1000 && delay_gauge(ns, &shortest) != 0)
+        ++ns;
+    CHECK(shortest.turns >= 1 && shortest.turns < longer.turns);
+    int64_t least[2] = {INT64_MAX, INT64_MAX};
+    const struct delay *const delays[] = {&shortest, &longer};
+    for (int i = 0; i < 2; ++i)
+        for (int k = 0; k < 20; ++k) {
+            const int64_t before = now_ns();
+            delay_wait(delays[i]);
+            const int64_t took = now_ns() - before;
+            least[i] = took < least[i] ? took : least[i];
+        }
+    CHECK(least[0] < least[1]);
+}
+
+/* No wait is as short as 1 ns: two fences are in it. */
 static void test_a_wait_that_is_too_short_is_refused(void)
 {
     struct delay delay = {.distance_ns = 7};
@@ -57,6 +77,7 @@ int main(void)
     test_a_gauged_wait_lasts(10000);
     test_a_gauged_wait_lasts(2000000);
     test_a_wait_that_is_too_short_is_refused();
+    test_a_wait_without_readings_lasts();
     test_it_lasts(-5);
     test_it_lasts(0);
     test_it_lasts(1);

@@ -137,10 +137,12 @@ def print_closing(answer: OnScreen, left: Sequence[str] = ()) -> None:
     is what was left out, and was said before it.
     """
     if answer.lines >= height():
+        from steelyard.render.terminal import folded
+
         say_aside("")
         _print_sentences(answer.sentences)
         for sentence in left:
-            say_aside(sentence)
+            say_aside(folded(sentence, None if paper().is_pipe else paper().width))
 
 
 def _print_sentences(sentences: Sequence[str]) -> int:

@@ -67,7 +67,7 @@ def row(op: str, ns: float | None, half: float | None = 0.02, count: int = 10, *
     return Row(op=op, **(usual | interval | keys))
 
 
-def pingpong(size: int, ns: float, half: float = 0.02, mpi: str = A) -> Row:
+def pingpong(size: int, ns: float, half: float | None = 0.02, mpi: str = A) -> Row:
     rate = Rate(bandwidth=size / ns * 1e9 if size else None)
     return row(
         "mpi.pingpong", ns, half, bytes=size, sized=True, role="latency", layer="mpi", mpi=mpi, facets=(rate,)

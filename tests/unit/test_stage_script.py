@@ -115,6 +115,29 @@ def test_a_folder_that_cannot_be_made(staged: Stage) -> None:
         staged(Path("/proc/x"), os.geteuid())
 
 
+# Who is quicker by a moment.
+_MAKES_IT_FIRST = """#!/bin/sh
+case $2 in
+*/steelyard-*/*) /bin/mkdir "${{2%/*}}"; chown {other} "${{2%/*}}"; echo 'mkdir: cannot create' >&2; exit 1 ;;
+esac
+exec /bin/mkdir "$@"
+"""
+
+
+@needs_users
+def test_a_folder_that_another_user_makes_meanwhile(
+    place: Path, staged: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not used, and the one beside it is."""
+    other = tmp_path / "mkdir"
+    other.write_text(_MAKES_IT_FIRST.format(other=_OTHER))
+    other.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    me = os.geteuid()
+    assert staged(place / "st", me).parent.parent == place / f"st-{me}"
+    assert [*(place / "st" / f"steelyard-{me}").iterdir()] == []
+
+
 # What PRRTE 3 does at times: the first process gets nothing of what it is sent.
 _LOSES_ONCE = """#!/bin/sh
 [ -e {mark} ] && exec "$@"

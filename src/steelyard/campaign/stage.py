@@ -76,7 +76,10 @@ is_whole() { [ "$(sha256sum < "$1")" = "$digest  -" ]; }
 near=$own
 while ! [ -e "$near" ] && ! [ -h "$near" ]; do near=${near%/*}; near=${near:-/}; done
 check "$near" "$own"
-said=$(mkdir -p "$home" 2>&1) || refuse "$said"
+if ! said=$(mkdir -p "$home" 2>&1); then
+    ! [ -e "$own" ] || check "$own" "$own"  # another user may just have made it
+    refuse "$said"
+fi
 check "$own" "$own"
 real=$(cd "$own" && pwd -P)
 check "$real" "$real"

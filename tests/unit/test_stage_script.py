@@ -118,7 +118,11 @@ def test_a_folder_that_cannot_be_made(staged: Stage) -> None:
 # Who is quicker by a moment.
 _MAKES_IT_FIRST = """#!/bin/sh
 case $2 in
-*/steelyard-*/*) /bin/mkdir "${{2%/*}}"; chown {other} "${{2%/*}}"; echo 'mkdir: cannot create' >&2; exit 1 ;;
+*/st/steelyard-*/*)
+    /bin/mkdir -p "${{2%/*}}"
+    chown {other} "${{2%/*}}"
+    echo 'mkdir: cannot create' >&2
+    exit 1 ;;
 esac
 exec /bin/mkdir "$@"
 """

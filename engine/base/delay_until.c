@@ -63,8 +63,6 @@ static inline void fence(void)
 #endif
 }
 
-/* Fibonacci hashing of the reading (Knuth, The Art of Computer Programming 3, 6.4): readings that follow each
- * other spread evenly over the grain, and no thread needs a state of its own. */
 static void wait_turns(int64_t turns)
 {
     uint64_t x = (uint64_t)turns;
@@ -74,6 +72,8 @@ static void wait_turns(int64_t turns)
     }
 }
 
+/* Fibonacci hashing of the reading (Knuth, The Art of Computer Programming 3, 6.4): readings that follow each
+ * other spread evenly over the grain, and no thread needs a state of its own. */
 void delay_wait(const struct delay *delay)
 {
     fence();

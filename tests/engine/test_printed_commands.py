@@ -47,6 +47,17 @@ def _words(said: Said) -> str:
     return " ".join(said.out.replace("#", " ").split())
 
 
+@types("cli/run.py: left_words")
+def test_what_a_budget_left_out_is_measured(advice: Advice, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More launches than a second has; the command goes on for another second. The screen is low."""
+    monkeypatch.setenv("LINES", "4")
+    said = advice.measure("--launches", "300", "--time-budget", "1s")
+    assert "the time budget left out" in _words(said)
+    before = sum(launches())
+    assert advice.type("cli/run.py: left_words", said).code == 0
+    assert sum(launches()) > before
+
+
 @types("judges/accept/measurement.py: Weighed")
 def test_an_acceptance_has_more_launches(advice: Advice) -> None:
     place = "judges/accept/measurement.py: Weighed"

@@ -34,6 +34,7 @@ _SAID: Mapping[str, str | None] = {
     "steelyard doctor": "doctor",
     "steelyard diff": None,
     "steelyard show": None,
+    "steelyard plot DIR": None,
     "steelyard load": None,
     "steelyard export --to FORMAT": None,
     "steelyard list NAME": "list p2p",

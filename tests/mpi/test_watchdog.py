@@ -261,8 +261,7 @@ def test_a_launch_that_cannot_start_stops_no_other(tmp_path: Path) -> None:
 
 def test_a_launch_that_is_slow_to_begin_spares_no_other(tmp_path: Path) -> None:
     """The first one sleeps, the second ends at once: it was started."""
-    mark = tmp_path / "mark"
-    setup, plan = _lone(tmp_path, f"[ -e {mark} ] && exit 1; touch {mark}; exec sleep 3600")
+    setup, plan = _lone(tmp_path, f"[ -e {tmp_path}/mark ] && exit 1; touch {tmp_path}/mark; exec sleep 3600")
     run_plan(tmp_path / "out", msgspec.structs.replace(plan, launches=2), setup)
     (row,) = results(tmp_path / "out")
     assert [launch.status for launch in row.launches] == ["failed", "failed"]
@@ -339,9 +338,8 @@ def test_a_rank_with_another_engine_is_one_clear_sentence(
     run_plan(tmp_path / "out", plan_of("self.empty", ranks=2), setup)
     (row,) = results(tmp_path / "out")
     assert row.status == "failed"
-    assert (row.why or "").startswith(
-        f"start-up: rank 1: {platform.node()} has another engine than the host of rank 0; give --stage"
-    )
+    told = f"start-up: rank 1: {platform.node()} has another engine than the host of rank 0; give --stage"
+    assert (row.why or "").startswith(told)
 
 
 _STEELYARD = (sys.executable, "-c", "from steelyard.cli.main import main; main()")

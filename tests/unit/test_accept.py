@@ -94,24 +94,6 @@ def test_one_run_that_fails_is_not_well(tmp_path: Path, why: str) -> None:
     assert topic(found, "kernels").verdict == "well"
 
 
-def test_a_launch_that_is_slow_to_begin_accuses_no_library(tmp_path: Path) -> None:
-    points = machine()
-    why = "hang: mpiexec had not begun to measure after 60s, ended by the watchdog"
-    points[0] = replace(points[0], ends={2: End(point=0, status="failed", why=why)})
-    found = accept(weighed(tmp_path / "out", points))
-    assert [one.topic for one in found.topics if one.verdict == "not well"] == []
-    said = topic(found, "answers")
-    assert (said.verdict, found.verdict) == ("cannot tell", "cannot tell")
-    assert "1 of " in said.evidence
-    assert "never began" in said.evidence
-    assert why in said.evidence
-    assert "--retry failed" in (said.remedy or "")
-    points[0] = replace(
-        points[0], ends={2: End(point=0, status="failed", why=f"{why}; h2 cannot be reached")}
-    )
-    assert topic(accept(weighed(tmp_path / "lost", points)), "answers").verdict == "not well"
-
-
 def test_a_kernel_that_fails_is_a_topic_of_its_own(tmp_path: Path) -> None:
     points = machine()
     why = "wrong: zeta is 8.6, not 8.5971775078648"

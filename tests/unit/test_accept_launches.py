@@ -106,3 +106,21 @@ def test_what_each_topic_needs_comes_first_in_the_plan() -> None:
     assert {"mpi.pingpong", "shm.flag", "mpi.pattern.neighbours", "mpi.pattern.round_robin"} <= first
     assert {"mem.stream.triad", "noise.fwq", "npb.cg"} <= first
     assert not all(measure.first for measure in plan.measure)
+
+
+def test_a_launch_that_is_slow_to_begin_accuses_no_library(tmp_path: Path) -> None:
+    points = machine()
+    why = "hang: mpiexec had not begun to measure after 60s, ended by the watchdog"
+    points[0] = replace(points[0], ends={2: End(point=0, status="failed", why=why)})
+    found = accept(weighed(tmp_path / "out", points))
+    assert [one.topic for one in found.topics if one.verdict == "not well"] == []
+    said = topic(found, "answers")
+    assert (said.verdict, found.verdict) == ("cannot tell", "cannot tell")
+    assert "1 of " in said.evidence
+    assert "never began" in said.evidence
+    assert why in said.evidence
+    assert "--retry failed" in (said.remedy or "")
+    points[0] = replace(
+        points[0], ends={2: End(point=0, status="failed", why=f"{why}; h2 cannot be reached")}
+    )
+    assert topic(accept(weighed(tmp_path / "lost", points)), "answers").verdict == "not well"

@@ -45,7 +45,7 @@ def test_a_test_of_imb_that_ends_early_is_told(setting: Any, tmp_path: Path) -> 
 
 _IOR = """
 echo "$@" >> "$(dirname "$0")/words"
-for time in 9 8 2 2 2; do
+for time in 9 8 2 2 3 2 2; do
     echo "write 1 1 1 1 1 1 $time 1 1 0"
     echo "read 1 1 1 1 1 1 $((time + 1)) 1 1 0"
 done
@@ -54,17 +54,29 @@ done
 
 @pytest.mark.parametrize(
     ("access", "alone", "seconds", "commands"),
-    [("write", True, 2, ["-w -i"]), ("read", True, 3, ["-w", "-r -i"]), ("read", False, 3, ["-w -r -i"])],
+    [
+        ("write", True, 2, ["-w -i 22"]),
+        ("read", True, 3, ["-w", "-r -i 80"]),
+        ("read", False, 3, ["-w -r -i 22"]),
+    ],
 )
-def test_repetitions_of_ior_count_from_the_third_on(
-    setting: Any, tmp_path: Path, access: str, alone: bool, seconds: int, commands: list[str]
+def test_the_early_repetitions_of_ior_do_not_count(
+    setting: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    access: str,
+    alone: bool,
+    seconds: int,
+    commands: list[str],
 ) -> None:
+    assert files.REPETITIONS == {"write": (22, 2), "read": (80, 30)}
+    monkeypatch.setitem(files.REPETITIONS, "read", (80, 4))
     program = script(tmp_path / "ior", _IOR)
     size = 1 << 20
     piece = files.ior_of(setting, program, "file=own", size, access, alone=alone)
     assert piece == pytest.approx(seconds / (files.IOR_BYTES // size) * 1e6)
     said = (tmp_path / "words").read_text().splitlines()
-    assert [line.partition("/ior ")[2].removesuffix(f" {files.REPETITIONS}") for line in said] == commands
+    assert [line.partition("/ior ")[2] for line in said] == commands
 
 
 def test_writes_of_ior_are_those_of_new_pages(setting: Any) -> None:

@@ -265,20 +265,16 @@ CAUSES = (
         at_once=True,
     ),
     *(
-        _row(
-            "launcher",
-            rf"{path}: error while loading shared libraries: (?P<what>.+)$",
-            "{path} cannot be run on a host: {what}; install the MPI on all hosts",
-            at_once=path == _OURS,
-        )
-        for path in (_OURS, _ANY)
-    ),
-    *(
-        _row(
-            "launcher",
-            rf"{path}: (?:symbol lookup error: (?P<what>.+)|(?P<what2>\S+: version `\S+' not found.*))$",
-            "{path} finds another library than it was built with: {what}{what2}",
-            at_once=path == _OURS,
+        _row("launcher", rf"{path}: {said}$", sentence, at_once=path == _OURS)
+        for said, sentence in (
+            (
+                r"error while loading shared libraries: (?P<what>.+)",
+                "{path} cannot be run on a host: {what}; install the MPI on all hosts",
+            ),
+            (
+                r"(?:symbol lookup error: (?P<what>.+)|(?P<what2>\S+: version `\S+' not found.*))",
+                "{path} finds another library than it was built with: {what}{what2}",
+            ),
         )
         for path in (_OURS, _ANY)
     ),

@@ -107,18 +107,14 @@ echo kept
 
 
 class _Answer(Struct, frozen=True):
-    """The answer of a host: the engine is there, or why not, and which folder would do.
+    """The answer of a host: the engine is there, or why not.
 
-    `unsafe`: another user could replace it. `lost`: the launcher did not pass on what it was sent.
+    `kind`: unsafe, another user could replace it; refused, the folder cannot have it; lost, the launcher did
+    not pass on what it was sent; empty otherwise.
     """
 
     why: str | None = None
-    folder: str | None = None
-    lost: bool = False
-
-    @property
-    def unsafe(self) -> bool:
-        return self.folder == _FOLDERS["unsafe"]
+    kind: str = ""
 
 
 def stage_engines(
@@ -170,7 +166,7 @@ def _bring(
         else:
             return f"{folder}/steelyard-mpi"
         there = f"to the host {host}" if host is not None else "to this host"
-        if not answer.unsafe or own == beside:
+        if answer.kind != "unsafe" or own == beside:
             why = _why(answer, host, start.argv_prefix)
             raise InputError(f"the engine could not be brought {there} into {folder}: {why}")
         tell(f"note: {there.removeprefix('to ')}: {answer.why}")
@@ -179,8 +175,8 @@ def _bring(
 
 def _why(answer: _Answer, host: str | None, launcher: Sequence[str]) -> str:
     """Say why a host did not take an engine, and what helps."""
-    if answer.folder:
-        return f"{answer.why}; give --stage a folder {answer.folder}"
+    if answer.kind in _FOLDERS:
+        return f"{answer.why}; give --stage a folder {_FOLDERS[answer.kind]}"
     gone = unreachable((host,)) if host is not None else []
     return f"{gone[0] if gone else answer.why}; try the launcher alone: {shlex.join((*launcher, 'hostname'))}"
 
@@ -199,7 +195,7 @@ def _copy_again(argv: Sequence[str], environment: dict[str, str], data: bytes) -
     deadline = time.monotonic() + _SECONDS
     answer = _copy(argv, environment, data, deadline)
     for _ in range(_TRIES - 1):
-        if answer.lost:
+        if answer.kind == "lost":
             answer = _copy(argv, environment, data, deadline)
     return answer
 
@@ -217,7 +213,7 @@ def _copy(argv: Sequence[str], environment: dict[str, str], data: bytes, deadlin
                 except BrokenPipeError:
                     break
             if takes is None:
-                return _Answer(f"the launcher lost the {sent} bytes that it was sent", lost=True)
+                return _Answer(f"the launcher lost the {sent} bytes that it was sent", "lost")
             pipe.close()
             code = child.wait(max(0.0, deadline - time.monotonic()))
         return _answer(code, child.out, child.err, argv)
@@ -244,7 +240,7 @@ def _answer(code: int | None, out: str, err: str, argv: Sequence[str]) -> _Answe
     if re.search("^kept$", out, re.MULTILINE):
         return _Answer()
     if match := re.search("^(refused|unsafe): *(.*)", out, re.MULTILINE):
-        return _Answer(shortened(visible(match[2]), _LONGEST), _FOLDERS[match[1]])
+        return _Answer(shortened(visible(match[2]), _LONGEST), match[1])
     if code is None:
         return _Answer(f"it takes longer than {_SECONDS:g} s")
     why = cause_of_death(code, err, argv, phase=LaunchPhase.STARTING, spans=True)

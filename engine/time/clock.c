@@ -124,7 +124,9 @@ int clock_open(const char *name, double (*wtime)(void), struct clock *clock)
 static void rest(const struct clock *clock, int64_t left)
 {
     const struct timespec time = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
-    if (clock->sleeps)
+    if (clock->rest)
+        clock->rest(clock, left);
+    else if (clock->sleeps)
         nanosleep(&time, NULL);
     else
         syscall(SYS_sched_yield); /* not sched_yield(): the count in base/yield is the library's */

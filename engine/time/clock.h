@@ -21,9 +21,10 @@ struct clock {
     int64_t (*read)(const struct clock *clock); /* ns of the source itself */
     int64_t (*mark)(const struct clock *clock); /* as `read`, but later instructions need not wait; NULL:
                                                    `read` */
-    int64_t base;                               /* the reading of `read` when the launch began */
-    int id;                                     /* for the rows that share one `read` */
-    double (*wtime)(void);                      /* seconds; only for the row whose clock comes from outside */
+    void (*rest)(const struct clock *clock, int64_t left_ns); /* in a long wait; NULL: yield the core */
+    int64_t base;          /* the reading of `read` when the launch began */
+    int id;                /* for the rows that share one `read` */
+    double (*wtime)(void); /* seconds; only for the row whose clock comes from outside */
     struct clock_rate rate;
     bool sleeps;                   /* a wait sleeps, because time does not pass while a core is busy */
     bool forced;                   /* the user named it */

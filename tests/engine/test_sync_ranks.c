@@ -32,11 +32,19 @@ static int64_t read_own(const struct clock *clock)
     return now + own->ahead + llround(own->drift * (double)(now - START_NS));
 }
 
+/* Ranks may wait at the same time, and none too long. */
+static void rest_together(const struct clock *clock, int64_t left_ns)
+{
+    (void)clock;
+    atomic_fetch_add(shared_now, left_ns / (2 * RANKS));
+}
+
 static struct own_clock own_clock(int64_t ahead, double drift)
 {
-    return (struct own_clock){.clock = {.name = "own", .read = read_own, .tick_ns = TICK, .cost_ns = COST},
-                              .ahead = ahead,
-                              .drift = drift};
+    return (struct own_clock){
+        .clock = {.name = "own", .read = read_own, .rest = rest_together, .tick_ns = TICK, .cost_ns = COST},
+        .ahead = ahead,
+        .drift = drift};
 }
 
 /* Local minus rank 0's time when this clock shows `local`. */

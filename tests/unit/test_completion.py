@@ -55,6 +55,22 @@ def test_a_shell_completes(shell: str, typed: str, completed: str, tmp_path: Pat
     assert completed in done.stdout, done.stderr
 
 
+def test_what_is_said_of_a_word_stays_on_its_line(tmp_path: Path) -> None:
+    """Behind a broken one, a shell would complete pieces of a sentence."""
+    asks = {"_TYPER_COMPLETE_FISH_ACTION": "get-args", "_TYPER_COMPLETE_ARGS": "steelyard run --"}
+    done = subprocess.run(
+        [Path(sys.executable).parent / "steelyard"],
+        env={"HOME": str(tmp_path), "_STEELYARD_COMPLETE": "complete_fish", **asks},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    lines = done.stdout.splitlines()
+    assert len(lines) > 20
+    assert [line for line in lines if not line.startswith("--")] == []
+
+
 def test_the_manual_page_is_one() -> None:
     if shutil.which("mandoc") is None:
         pytest.skip("mandoc is not installed")

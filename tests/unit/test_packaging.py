@@ -218,7 +218,7 @@ def test_a_module_puts_the_command_on_the_path_and_hides_nothing(tmp_path: Path)
         timeout=30,
     )
     exported = dict(re.findall(r"^([A-Z]\w+)=(.*); export", done.stdout, re.MULTILINE))
-    assert exported["PATH"] == f"{tmp_path}/prefix/bin:/usr/bin"
+    assert exported["PATH"] == f"{tmp_path}/prefix/module:/usr/bin"
     assert not exported.keys() & {"MANPATH", "XDG_DATA_DIRS"}  # of one folder they would hide the system's
 
 
@@ -242,10 +242,12 @@ def test_lmod_loads_the_module(tmp_path: Path) -> None:
     (tmp_path / "steelyard").mkdir()
     (tmp_path / "steelyard" / "9.9.lua").write_text(_filled("steelyard.lua.in", tmp_path / "prefix"))
     environ = {"PATH": "/usr/bin", "MODULEPATH": str(tmp_path), "HOME": str(tmp_path)}
-    words = [*laid, _LMOD, "bash", "load", "steelyard"]
-    done = subprocess.run(words, env=environ, capture_output=True, text=True, check=True, timeout=30)
-    assert f"\nPATH={tmp_path}/prefix/bin:/usr/bin;\n" in done.stdout
-    assert "\nexport MANPATH;" not in done.stdout
+    for shell, completes in (("bash", "complete -o default -C 'set -- "), ("zsh", "compdef _steelyard")):
+        words = [*laid, _LMOD, shell, "load", "steelyard"]
+        done = subprocess.run(words, env=environ, capture_output=True, text=True, check=True, timeout=30)
+        assert f"\nPATH={tmp_path}/prefix/module:/usr/bin;\n" in done.stdout
+        assert "\nexport MANPATH;" not in done.stdout
+        assert completes in done.stdout
 
 
 def test_both_modules_say_the_same() -> None:

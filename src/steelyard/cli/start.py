@@ -84,6 +84,8 @@ def _run() -> None:
     _open_closed_streams()
     gc.set_threshold(_GARBAGE_OBJECTS)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of numpy: each further one takes memory
+    if "_STEELYARD_COMPLETE" in os.environ:
+        os.environ["TERMINAL_WIDTH"] = "10000"  # typer breaks help into lines, each of which completes a word
     try:
         from steelyard.cli.main import main as run_command_line
 

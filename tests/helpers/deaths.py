@@ -25,7 +25,8 @@ class Way:
     """A way to die: `death` is for tests/data/deaths.c, `env` for the launch, `wrapper` before the engine.
 
     `why` is the sentence; that of an MPI whose name begins like a key of `others` is another one. LAUNCHER
-    stands for the launcher's name, HOST for this host, N for any number. A way that not all MPIs have names
+    stands for the launcher's name, HOST for this host, N for any number, WHO for rank 1 or "a rank": Hydra
+    names a rank that it ended itself at times. A way that not all MPIs have names
     those of `only`.
     """
 
@@ -47,6 +48,7 @@ class Way:
             .replace("LAUNCHER", r"[\w.]+")
             .replace("HOST", r"[\w.-]+")
             .replace("PROGRAM", r"\S+")
+            .replace("WHO", "(?:rank 1|a rank)")
         )
         return re.fullmatch(re.sub(r"(?<![A-Za-z_])N(?![A-Za-z])", r"\\d+", pattern), why) is not None
 
@@ -96,7 +98,14 @@ WAYS = (
     Way("segv", MIDDLE, _signal("11 (SIGSEGV)"), "barrier:segv"),
     Way("division", MIDDLE, _signal("8 (SIGFPE)"), "barrier:raise:8"),
     Way("illegal", MIDDLE, _signal("4 (SIGILL)"), "barrier:raise:4", run=True),
-    Way("killed", MIDDLE, _signal("9 (SIGKILL)"), "barrier:killed:9", run=True),
+    Way(
+        "killed",
+        MIDDLE,
+        _signal("9 (SIGKILL)"),
+        "barrier:killed:9",
+        others={"mpich": _signal("9 (SIGKILL)", by="WHO")},
+        run=True,
+    ),
     Way("terminated", MIDDLE, _signal("15 (SIGTERM)"), "barrier:killed:15"),
     Way("processor-time", MIDDLE, _signal("24 (SIGXCPU)"), "barrier:cpu-time:1", run=True),
     Way("forbidden-call", MIDDLE, _signal("31 (SIGSYS)"), "barrier:forbidden", run=True),
@@ -145,7 +154,11 @@ WAYS = (
         START,
         "start-up: signal 11 (SIGSEGV) on a rank",
         "load:segv",
-        others={"openmpi": "start-up: signal 11 (SIGSEGV) on rank 1"},
+        others={
+            "openmpi": "start-up: signal 11 (SIGSEGV) on rank 1",
+            # here it names rank 0, which it ended by SIGKILL; 3 and 10 would make the same number
+            "mpich-5": "start-up: signal unknown on several ranks, of which LAUNCHER tells one number (N)",
+        },
     ),
     Way("few-files", START, f"start-up: {_NO_FILES}", wrapper="prlimit --nofile=14", run=True),
     Way("very-few-files", START, f"start-up: {_NO_FILES}", wrapper="prlimit --nofile=6"),

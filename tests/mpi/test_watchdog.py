@@ -200,7 +200,7 @@ _NEVER = "hang: mpiexec had not begun to measure after 2s, ended by the watchdog
             "start-up: signal 9 (SIGKILL) on rank 1",
         ),
         (
-            "echo '=   PID 4711 RUNNING AT vm'; echo 'THE EXIT STRING: Killed (signal 9)'; exit 9",
+            r"printf '=   PID 1 RUNNING AT vm\n=   EXIT CODE: 9\nEXIT STRING: Killed (signal 9)'; exit 9",
             "start-up: signal 9 (SIGKILL) on a rank",
         ),
         (

@@ -21,6 +21,7 @@ from steelyard.system.process import run
 pytestmark = [pytest.mark.ours, pytest.mark.xdist_group("waits")]
 
 _LOST = "by mca_ess_pmi.so"  # the library's exit, without the words before it
+_SILENT = ": it said nothing"
 _SOURCE = Path(__file__).parents[1] / "data" / "deaths.c"
 
 
@@ -83,6 +84,8 @@ def test_a_way_to_die_is_told(
     assert len(reasons) == 1
     if mpi.family == "openmpi" and _LOST in (reasons[0] or ""):
         pytest.skip("Open MPI 4 loses its own message at times, and says so by ORTE_ERROR_LOG")
+    if mpi.family == "openmpi" and (reasons[0] or "").endswith(_SILENT):
+        pytest.skip("Open MPI 4 loses all words of a death at times, also those of the rank")
     assert way.fits(reasons[0] or "", mpi.name), reasons
 
 

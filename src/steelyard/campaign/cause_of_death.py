@@ -30,8 +30,10 @@ class LaunchPhase(Enum):
 
 _CRASH = re.compile(r"steelyard: rank (\d+): died of signal (\d+)")
 _SENTENCE = re.compile(r"steelyard: rank (\d+): (?!died of signal|exit was called)(.+)")
-# Launchers' messages about ranks that signals ended: Open MPI names the first one, Slurm it or several, Hydra
-# its pid. Intel's Hydra names all that did not leave by themselves, also those that it then killed.
+# Launchers' messages about ranks that signals ended: Open MPI names the first one, Slurm it or several. Hydra
+# names by pid the first rank in the order of ranks, with its wait status, and then one signal: the wait
+# statuses of all ranks, combined by a bitwise OR. It may have ended that rank itself. Intel's Hydra names all
+# that did not leave by themselves, also those that it then killed.
 _BY_RANK = re.compile(
     r"process rank (?P<rank>\d+) with PID \d+ on node \S+ exited on signal (?P<signal>\d+)",
 )
@@ -41,8 +43,12 @@ _BY_TASK = re.compile(
     re.MULTILINE,
 )
 _BY_RANKS = re.compile(r"RANK (?P<rank>\d+) PID \d+ RUNNING AT \S+\s+=\s+KILLED BY SIGNAL: (?P<signal>\d+)")
-_BY_PID = re.compile(r"PID (\d+) RUNNING AT (?:.|\n){0,1000}?EXIT STRING: .*\(signal (\d+)\)")
+_BY_PID = re.compile(
+    r"PID (?P<pid>\d+) RUNNING AT [^\n]*\s+=\s+EXIT CODE: (?P<status>\d+)"
+    r"(?:.|\n){0,1000}?EXIT STRING: .*\(signal (?P<signal>\d+)\)"
+)
 _BY_LAUNCHERS = (signal.SIGTERM, signal.SIGKILL)  # with which launchers end the others when a rank has left
+_SIGNAL_BITS = 0x7F  # of a wait status
 # Libraries that get no memory in /dev/shm die of these: a page that is not there, or an address of none.
 _BY_NO_ROOM = (signal.SIGBUS, signal.SIGSEGV)
 # Slurm's messages when it ends our job: a launch that died then says nothing about its test case.
@@ -142,6 +148,8 @@ def cause_of_death(
         return phase.word + unreached
     if killed := _killed(code, said, command, places):
         number, who = killed
+        if number is None:
+            return f"{phase.word}{who}{quoted(said)}"
         if number == signal.SIGKILL and (starved or _STARVED.search(said)):
             return f"{phase.word}memory: the kernel ended {who}, for there was none left"
         words = f"signal {number} ({_name(number)}) on {who}"
@@ -187,8 +195,12 @@ def _told(said: str) -> str | None:
     return None
 
 
-def _killed(code: int, said: str, command: Sequence[str], places: Sequence[Place]) -> tuple[int, str] | None:
+def _killed(
+    code: int, said: str, command: Sequence[str], places: Sequence[Place]
+) -> tuple[int | None, str] | None:
     """Find the signal that ended the launch, and its first victim; None if no signal is known.
+
+    The signal is None if several are known to have ended ranks, but none for certain: then `str` says that.
 
     The kernel says it, or a rank, or the launcher in words. An exit code does not: 137 may be that of a shell
     whose child got a SIGKILL, and that of any program that likes the number.
@@ -205,12 +217,26 @@ def _killed(code: int, said: str, command: Sequence[str], places: Sequence[Place
             return number, f"rank {task}"
     if _ABORTED.search(said):
         return None
-    if (died := _BY_PID.search(said)) and not (left and int(died[2]) in _BY_LAUNCHERS):
-        rank = next((place.rank for place in places if place.pid == int(died[1])), None)
-        return int(died[2]), "a rank" if rank is None else f"rank {rank}"
+    if (died := _BY_PID.search(said)) and not (left and int(died["signal"]) in _BY_LAUNCHERS):
+        return _by_hydra(died, Path(command[0]).name, places)
     if code < 0:
         return -code, "rank 0" if _is_lone(command) else Path(command[0]).name
     return None
+
+
+def _by_hydra(died: re.Match[str], launcher: str, places: Sequence[Place]) -> tuple[int | None, str]:
+    """The signal and the rank that Hydra's text proves: it ends ranks itself by SIGKILL or SIGTERM.
+
+    Only if no rank comes behind the one that it names, it did not end this one for another.
+    """
+    own, told = int(died["status"]) & _SIGNAL_BITS, int(died["signal"])
+    rank = next((place.rank for place in places if place.pid == int(died["pid"])), None)
+    who = "a rank" if rank is None else f"rank {rank}"
+    if own not in _BY_LAUNCHERS:
+        return own, who
+    if own != told:
+        return None, f"signal unknown on several ranks, of which {launcher} tells one number ({told})"
+    return own, who if rank == max((place.rank for place in places), default=None) else "a rank"
 
 
 def _tasks(said: str) -> Iterator[tuple[int, int]]:

@@ -154,13 +154,29 @@ def test_what_is_typed_at_a_first_try_is_answered_by_what_runs(advice: Advice) -
     """An op and a test of another suite in the place of a command, and of an op."""
     for place, words in (
         ("cli/main.py: _meant", ("self.empty", "--param", "count=2", "--rule", "fixed")),
-        ("cli/main.py: _meant", ("epcc_barrier",)),
         ("plan/arguments.py: asked_plan", ("run", "epcc_for", "--like", "epcc_barrier")),
         ("plan/arguments.py: _check_words", ("run", "epcc_barrier")),
     ):
         said = advice.steelyard(*words)
         assert said.code == 2
         assert advice.type(place, said, more="--dry-run").code == 0
+
+
+@pytest.mark.usefixtures("an_mpi")
+@types("cli/suite_command.py: suite_command")
+def test_a_command_line_of_another_suite_is_answered_by_one_of_ours(advice: Advice) -> None:
+    place = "cli/suite_command.py: suite_command"
+    for words in (
+        "epcc_barrier",
+        "osu_latency -m 8:1024 -i 100 -x 9",
+        "run osu_bw -W 32 -m :100 --mpi embedded",
+        "run --like 'osu_put_latency -w create -s fence'",
+        "mpirun -np 2 -x A=b --bind-to core ./IMB-MPI1 PingPong Allreduce -npmin 2 -msglog 2:5 -iter 9",
+    ):
+        said = advice.steelyard(*shlex.split(words))
+        assert said.code == 2
+        again = advice.type(place, said, more="--dry-run")
+        assert again.code == 0, again.err
 
 
 @pytest.mark.usefixtures("an_mpi")

@@ -14,14 +14,17 @@ import typer
 
 from steelyard import __version__
 from steelyard.base.errors import InputError, SteelyardError, StoppedError
-from steelyard.base.printable import one_line
+from steelyard.base.printable import one_line, visible
 from steelyard.base.secret import masked_text
 from steelyard.campaign.abandoned_folders import clear_abandoned
 from steelyard.cli.console import say, spell_all, tell
 from steelyard.cli.options import Command, UsageError, lazy_group
 from steelyard.cli.start import ReaderLeftError
-from steelyard.records.command_line import command, resumed, retyped
+from steelyard.cli.suite_command import suite_command
+from steelyard.cli.under_launcher import end_unless_first
+from steelyard.records.command_line import resumed, retyped
 from steelyard.session.bug_report_file import results_folder_of
+from steelyard.system.started_as import started_as
 
 _COMMANDS = {
     "run": Command(
@@ -97,17 +100,22 @@ _RUNS = ("measure", "bench", "benchmark", "test", "start", "exec")  # what peopl
 
 def _meant(words: Sequence[str]) -> str | None:
     """Find what runs a word that stands in the place of a command: an op, a plan, another suite's test."""
-    from steelyard.plan.like import known_as
     from steelyard.plan.shipped import shipped_plans
 
     if words[0] in ("help", "man"):
-        return retyped([*words[1:2], "-h"])
+        return _typed(words[0], retyped([*words[1:2], "-h"]))
+    rank = started_as(os.environ)
+    ranks = {} if rank is None or rank.ranks is None else {"-n": str(rank.ranks)}
     if words[0] in _RUNS:
-        return retyped(["run", *words[1:]])
-    if (row := known_as(words[0])) is not None:
-        return command("run", like=row.name)
+        return _typed(words[0], retyped(["run", *words[1:]], **ranks))
+    if (theirs := suite_command(words, _COMMANDS["run"].made("run").params)) is not None:
+        return theirs
     is_op_or_plan = "." in words[0] or words[0] in shipped_plans()
-    return retyped(["run", *words]) if is_op_or_plan else None
+    return _typed(words[0], retyped(["run", *words], **ranks)) if is_op_or_plan else None
+
+
+def _typed(word: str, instead: str) -> str:
+    return f"'{visible(word)}' is no command; type: {instead}"
 
 
 mpi_app = typer.Typer(cls=lazy_group(_MPI), help=_MPI_HELP, **_STYLE)
@@ -135,6 +143,7 @@ def main() -> None:
             sys.stdout.flush()  # not at exit, where a full disk would go unnoticed
         sys.exit(code)
     except SteelyardError as error:
+        end_unless_first(error.exit_code)
         _end(str(error), error.exit_code)
     except (BrokenPipeError, ReaderLeftError):
         _leave_stdout()

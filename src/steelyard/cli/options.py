@@ -24,6 +24,7 @@ from steelyard.base.printable import shortened, visible
 from steelyard.base.product import MOST_LAUNCHES
 from steelyard.base.units import is_plain, parse_duration
 from steelyard.cli.start import ReaderLeftError, stopped_by_exception
+from steelyard.cli.suite_command import whole_command
 from steelyard.cli.under_launcher import started_alone
 
 JsonFlag = Annotated[
@@ -132,6 +133,8 @@ def add_command(
             _format_options(params, ctx, formatter)
 
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            if elsewhere and (said := whole_command(args, self.params)) is not None:
+                raise InputError(said)
             if theirs := [word for word in _no_values(self.params, args) if word in elsewhere]:
                 ours = "; ".join(dict.fromkeys(elsewhere[word] for word in theirs))
                 raise InputError(f"there is no {' and no '.join(dict.fromkeys(theirs))} here: {ours}")
@@ -300,7 +303,8 @@ def lazy_group(
 ) -> type[TyperGroup]:
     """Make a group that imports a command when it is called: `--help` needs none of them.
 
-    `meant` knows what is probably meant by words that begin with no command: a command to type, or None.
+    `meant` knows what is probably meant by words that begin with no command: a sentence with a command to
+    type, or None.
     """
 
     class Lazy(TyperGroup):
@@ -316,7 +320,7 @@ def lazy_group(
             name = " ".join(args[:2])
             row = rows.get(name) if len(args) > 1 else None
             if self.get_command(ctx, args[0]) is None and (instead := meant(args)) is not None:
-                raise InputError(f"'{visible(args[0])}' is no command; type: {instead}")
+                raise InputError(instead)
             return (name, row.made(name), args[2:]) if row else super().resolve_command(ctx, args)
 
         def format_commands(self, ctx: Any, formatter: Any) -> None:

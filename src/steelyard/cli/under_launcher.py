@@ -24,13 +24,19 @@ def started_alone(work: Callable[[Any], None]) -> Callable[[Any], None]:
         rank = started_as(os.environ)
         if rank is None:
             work(options)
-        elif rank.is_speaker:
-            raise InputError(_sentence(rank, options))
         else:
-            time.sleep(_PAUSE_S)
-            sys.exit(InputError.exit_code)
+            end_unless_first(InputError.exit_code)
+            raise InputError(_sentence(rank, options))
 
     return checked
+
+
+def end_unless_first(code: int) -> None:
+    """Exit without a word if another of several ranks says what there is to say."""
+    rank = started_as(os.environ)
+    if rank is not None and not rank.is_speaker:
+        time.sleep(_PAUSE_S)
+        sys.exit(code)
 
 
 def _sentence(rank: StartedAs, options: Any) -> str:

@@ -161,7 +161,8 @@ def _table_line(cells: Iterable[str]) -> str:
 
 _INTRODUCTION = """`docs/generate.py` makes this page from `src/steelyard/plan/suites/`.
 `steelyard run --like NAME` runs the op with the sizes and defaults of that suite: type, window, threads.
-Other options may be given with it. `--like IMB-MPI1` and other names of suites and programs list their tests.
+Other options may be given with it. A command line of OSU or IMB behind `steelyard`, with or without
+`mpirun`, is answered by the command to type here. `--like IMB-MPI1` and other names of suites list tests.
 The *measurement* is Steelyard's. Every row of a collective also has what OSU and IMB would have printed
 (`osu` and `imb`); with `--to osu` or `--to imb` the run prints [their text](export.md).
 

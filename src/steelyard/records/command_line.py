@@ -48,7 +48,7 @@ def command(verb: str, *words: str, **options: Given) -> str:
 
     Words that begin as options do stand behind the options and `--`.
     """
-    given = tuple(_option_words(options))
+    given = tuple(option_words(options))
     is_dashed = any(word.startswith("-") for word in words)
     behind = (*given, "--", *words) if is_dashed else (*words, *given)
     return visible(shlex.join(("steelyard", *verb.split(), *behind)))
@@ -145,7 +145,7 @@ def retyped(typed: Sequence[str], **options: Given) -> str:
     words = masked_words(typed)
     end = words.index("--") if "--" in words else len(words)  # behind it nothing is an option
     new = {name: value for name, value in options.items() if _behind(words[:end], _spelt(name)) is None}
-    return visible(" ".join(map(_quoted, ("steelyard", *words[:end], *_option_words(new), *words[end:]))))
+    return visible(" ".join(map(_quoted, ("steelyard", *words[:end], *option_words(new), *words[end:]))))
 
 
 def _quoted(word: str) -> str:
@@ -158,7 +158,8 @@ def _spelt(name: str) -> str:
     return name if name.startswith("-") else f"--{name.replace('_', '-')}"
 
 
-def _option_words(options: Mapping[str, Given]) -> Iterator[str]:
+def option_words(options: Mapping[str, Given]) -> Iterator[str]:
+    """Write options as words, without those that are None or False."""
     for name, value in options.items():
         option = _spelt(name)
         if value is True:

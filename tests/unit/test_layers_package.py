@@ -61,7 +61,12 @@ _BUILDS_ON = {
     "micro_macro": "loggp",
     "phases": "halo_exchange",
 }
-_BESIDE = ("analysis", "best_arms", "unmodelled")  # what the folder of analyses has for each of them
+_BESIDE = (
+    "analysis",
+    "answer_words",
+    "best_arms",
+    "unmodelled",
+)  # what the folder of analyses has for each of them
 _OF_ANALYSIS = re.compile(r"analyses/(\w+)/")
 # What one module does that no other may.
 _STARTS_PROCESSES, _FORKS = "system/process.py", "system/workers.py"

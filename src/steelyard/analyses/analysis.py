@@ -45,6 +45,10 @@ def _nothing(_: object) -> tuple[()]:
     return ()
 
 
+def _nobody(_: Row) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis(Generic[T]):
     """One analysis. `make` makes its model of the rows, which results.json has under `key` if `is_written`.
@@ -53,6 +57,7 @@ class Analysis(Generic[T]):
     Among its tables are those of the analyses that it `includes`, which then have none of their own. The
     report has its pictures. Its section there is called `title` and begins with `explained`, or as its first
     table does; `folded` stands in the part that a reader opens.
+    `answers` are sentences of the headline, which then says no more of the rows that are `is_answered`.
     """
 
     key: str
@@ -65,6 +70,8 @@ class Analysis(Generic[T]):
     explained: str = ""
     folded: Callable[[T], Part] | None = None
     place: PagePlace = PagePlace.AFTER_ROWS
+    answers: Callable[[T], Iterable[str]] = _nothing
+    is_answered: Callable[[Row], bool] = _nobody
     is_written: bool = True
 
     def tables_of(self, made: Made, others: Iterable[Analysis[Any]] = ()) -> tuple[Table, ...]:

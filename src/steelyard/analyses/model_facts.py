@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from steelyard.analyses.analysis import Made
+from steelyard.analyses.answer_words import is_certain
 from steelyard.analyses.efficiency.row import FLOOR
 from steelyard.analyses.growth.model import Growth
 from steelyard.analyses.growth.row import GROWTH
@@ -19,7 +20,6 @@ from steelyard.analyses.overheads.row import OVERHEADS
 from steelyard.base.plural import joined
 from steelyard.base.units import format_bytes, format_time
 from steelyard.results.facets import Files, Roof
-from steelyard.results.row import half_of
 from steelyard.rows.op_facts import mpi_words
 from steelyard.rows.rivals import ratio_words
 from steelyard.rows.row_words import NOISY
@@ -51,11 +51,6 @@ def model_sentences(made: Made) -> Iterator[str]:
     yield from _growth_sentences(growths)
 
 
-def _is_certain(span: Interval | None) -> bool:
-    half = None if span is None else half_of(span.value, span.low, span.high)
-    return half is not None and half <= NOISY
-
-
 def _loggp_sentences(made: Made) -> Iterator[str]:
     """`LogGP of Open MPI 4.1.4 at 1 B: L 98.0 ns, o of the sender 71.2 ns, gap 82.1 ns; G 0.033 ns/byte.`
 
@@ -70,14 +65,14 @@ def _loggp_sentences(made: Made) -> Iterator[str]:
         parts = _certain_parts(best)
         where = f" at {format_bytes(best.bytes)}" if parts else ""
         gap = gaps.get(mpi)
-        per_byte = [f"G {gap.value:.3g} ns/byte"] if gap is not None and _is_certain(gap) else []
+        per_byte = [f"G {gap.value:.3g} ns/byte"] if gap is not None and is_certain(gap) else []
         told = "; ".join([", ".join(parts), *per_byte] if parts else per_byte)
         yield f"LogGP of {mpi_words(mpi)}{where}: {told or _NO_PART}."
 
 
 def _certain_parts(overheads: Overheads) -> list[str]:
     found = ((name, part(overheads)) for name, part in _PARTS)
-    return [f"{name} {format_time(span.value)}" for name, span in found if span and _is_certain(span)]
+    return [f"{name} {format_time(span.value)}" for name, span in found if span and is_certain(span)]
 
 
 def _protocol_sentences(model: LogModel) -> Iterator[str]:
@@ -105,7 +100,7 @@ def _growth_sentences(growths: Sequence[Growth]) -> Iterator[str]:
     groups: dict[tuple[str, str, int], list[str]] = {}
     for growth in growths:
         soon = growth.ahead[0]
-        if _is_certain(soon.time):
+        if is_certain(soon.time):
             words = f"{format_time(soon.time.value)} at {format_bytes(growth.bytes)}"
             groups.setdefault((growth.op, growth.mpi or "", soon.ranks), []).append(words)
     for (op, mpi, ranks), told in groups.items():

@@ -73,3 +73,13 @@ def analysis_tables(made: Made, folder: str = "") -> Iterator[Table]:
     for analysis in ANALYSES:
         for table in analysis.tables_of(made, ANALYSES):
             yield replace(table, title=f"{table.title} ({folder})") if folder else table
+
+
+def answers_of(made: Made) -> tuple[tuple[str, ...], Made]:
+    """Write the answers of analyses, and take the rows of which they say nothing."""
+    answered = [(analysis, tuple(analysis.answers(made(analysis)))) for analysis in ANALYSES]
+    answering = [(analysis, sentences) for analysis, sentences in answered if sentences]
+    if not answering:
+        return (), made
+    rest = [row for row in made.rows if not any(analysis.is_answered(row) for analysis, _ in answering)]
+    return tuple(sentence for _, sentences in answering for sentence in sentences), Made(rest)

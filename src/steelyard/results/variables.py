@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from steelyard.base.mpi_variables import is_read, readers
 from steelyard.records.job_file import JobFile
@@ -42,6 +42,12 @@ def not_taken(file: JobFile) -> Iterator[tuple[str, str]]:
     for name in file.job.given:
         if name in told:
             yield f"{name}={environment[name]}" if name in environment else name, told[name]
+
+
+def refused(given: Collection[str], launch: Launch | None) -> tuple[str, ...]:
+    """Name the given variables that the library does not know, or has another value for."""
+    said = _by_library(launch) if launch else {}
+    return tuple(name for name in given if name in said)
 
 
 def of_others(files: Sequence[JobFile]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from steelyard.results.facets.tails import TOLD
 from steelyard.rows.labels import Fact, Facts, Labels, count_fact, labels_of, param_facts, where_facts
 from steelyard.rows.words import ratio_span
 
-_PREFIX = "mpi.pattern."
+VICTIM_PREFIX = "mpi.pattern."
 
 
 def congestion_tables(victims: Sequence[Congestion]) -> tuple[Table, ...]:
@@ -40,7 +40,7 @@ def congestion_labels(victims: Sequence[Congestion]) -> Labels:
 
 
 def _facts(victim: Congestion) -> Facts:
-    size, name = format_bytes(victim.bytes), victim.op.removeprefix(_PREFIX)
+    size, name = format_bytes(victim.bytes), victim.op.removeprefix(VICTIM_PREFIX)
     return {
         "op": Fact("victim", name, name),
         "mpi": Fact("MPI", victim.mpi or "", victim.mpi or ""),

@@ -22,7 +22,7 @@ from steelyard.results.row import Row, launch_medians
 from steelyard.stats import Interval
 from steelyard.stats.crossed_effects import LEAST_COLUMNS, LEAST_ROWS, crossed_interval
 
-_DRAWN = "mpi.pattern.matching"
+DRAWN_OP = "mpi.pattern.matching"
 _SEED = "seed"
 
 
@@ -48,7 +48,7 @@ def effective_bisections(rows: Sequence[Row]) -> tuple[EffectiveBisection, ...]:
     """Take the mean of each size that was measured with three seeds or more, in the order of the rows."""
     draws: dict[tuple[object, ...], dict[float, Row]] = {}
     for row in rows:
-        if row.base == _DRAWN and row.status == "ok" and moved_bytes(row) and launch_medians(row):
+        if row.base == DRAWN_OP and row.status == "ok" and moved_bytes(row) and launch_medians(row):
             seed = float(row.params.get(_SEED, 0.0))
             draws.setdefault(key_of(row, (f"param.{_SEED}",)), {}).setdefault(seed, row)
     return tuple(_effective(drawn) for drawn in draws.values() if len(drawn) >= LEAST_ROWS)

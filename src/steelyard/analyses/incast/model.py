@@ -30,7 +30,7 @@ from steelyard.rows.labels import told_params
 from steelyard.stats import Interval, span_of
 
 COLLAPSED = 0.7  # of the highest rate: a shared link that is full loses less
-_OPS = ("mpi.pattern.fan_in", "mpi.pattern.fan_out")
+INCAST_OPS = ("mpi.pattern.fan_in", "mpi.pattern.fan_out")
 COLLAPSES, HOLDS, CANNOT_TELL = "collapses", "holds", "cannot tell"
 _BY_NUMBER = ("ranks", "hosts", "placed")
 
@@ -68,7 +68,7 @@ class Incast(Struct, frozen=True, kw_only=True):
 
 def incasts(rows: Sequence[Row]) -> tuple[Incast, ...]:
     """Find each setting that was measured with two numbers of senders or more, in the order of rows."""
-    sent = [row for row in rows if row.base in _OPS and row.status == "ok"]
+    sent = [row for row in rows if row.base in INCAST_OPS and row.status == "ok"]
     sent = [row for row in sent if moved_bytes(row) and launch_medians(row)]
     kept = curves_of(sent, _BY_NUMBER, lambda row: row.ranks - 1)
     among = [row for curve in kept for row in curve.values()]

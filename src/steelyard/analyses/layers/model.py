@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from steelyard.records.campaign_file import UNSET, WRAPPER
 from steelyard.records.fields import Params
+from steelyard.results.facets import LibraryHints
 from steelyard.results.key import key_of
 from steelyard.results.row import Row
 from steelyard.rows.labels import told_params
@@ -35,6 +36,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
 ENGINE = "engine"  # a layer of its own: another engine for the same MPI, such as one of the standard ABI
 _AND = "+"  # in the name of an MPI, before the engine that an arm gives it
 COSTS, SAVES, NOT_SEEN, CANNOT_TELL = "costs", "saves", "not seen", "cannot tell"
+NOT_IN = "not in"  # the library does not know the variable, so that nothing was put in
 _LEAST = 2  # launches of which an interval can be made
 
 
@@ -43,7 +45,8 @@ class LayerCost(Struct, frozen=True, kw_only=True):
 
     `layer` is the variable that puts it in, or `engine`; `value` is what that is set to, or its path. Both
     times are ns of one operation, medians over `launches` that both have. `env` has the other variables. The
-    interval of the `cost` has 95 %; `verdict` says on which side of 0 it lies.
+    interval of the `cost` has 95 %; `verdict` says on which side of 0 it lies, or that the library did not
+    take the variable.
     """
 
     op: str
@@ -121,7 +124,7 @@ def _cost(row: Row, layer: tuple[str, str], without: Row, among: Sequence[Row]) 
         without=middle([theirs[launch] for launch in shared]),
         cost=cost,
         launches=len(added),
-        verdict=_verdict(cost),
+        verdict=NOT_IN if layer[0] in row.get(LibraryHints).refused else _verdict(cost),
     )
 
 

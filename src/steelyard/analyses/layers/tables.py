@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steelyard.analyses.layers.model import NOT_SEEN, LayerCost
+from steelyard.analyses.layers.model import NOT_IN, NOT_SEEN, LayerCost
 from steelyard.base.units import format_bytes, format_time
 from steelyard.render.table import Table, number, plain_lines, words
 from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, param_facts, set_facts
 from steelyard.rows.words import time_words
 
-_UNSEEN = "not seen: the interval holds 0; a cost above its end would have been seen."
+_NOTES = {
+    NOT_SEEN: "not seen: the interval holds 0; a cost above its end would have been seen.",
+    NOT_IN: "not in: the library does not know the variable, or has another value for it.",
+}
 
 
 def layer_tables(costs: Sequence[LayerCost]) -> tuple[Table, ...]:
@@ -29,7 +32,9 @@ def layer_tables(costs: Sequence[LayerCost]) -> tuple[Table, ...]:
                 words("it"),
             ),
             lines=plain_lines((*labels.cells(i), *_cells(cost)) for i, cost in enumerate(costs)),
-            notes=(_UNSEEN,) if any(cost.verdict == NOT_SEEN for cost in costs) else (),
+            notes=tuple(
+                note for verdict, note in _NOTES.items() if any(cost.verdict == verdict for cost in costs)
+            ),
             grouped=len(labels.varying) - 1 if labels.varying else 0,
         ),
     )

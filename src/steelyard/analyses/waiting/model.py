@@ -67,7 +67,7 @@ def waitings(rows: Sequence[Row]) -> tuple[Waiting, ...]:
 def _of(row: Row, rate: float, among: Sequence[Row]) -> Waiting:
     used, load = row.get(ResourceUse), row.get(OfferedLoad)
     burnt, switches = (_of_receiver(row, ranks) for ranks in (used.rank_cpu_shares, used.rank_switches))
-    came = Interval(load.came_rate or 0.0, load.came_low, load.came_high)
+    came = Interval(load.came_rate or rate, load.came_low, load.came_high)
     return Waiting(
         op=row.op,
         mpi=row.mpi,

@@ -15,7 +15,8 @@ from steelyard.rows.labels import Fact, Facts, labels_of, where_facts
 from steelyard.rows.words import ratio_span
 from steelyard.stats import Interval, span_of
 
-_OP, _WAIT, _SLEEP = "mpi.wait.stream", "wait", "sleep"
+WAIT_OP = "mpi.wait.stream"
+_WAIT, _SLEEP = "wait", "sleep"
 
 
 class WaitingNeighbour(Struct, frozen=True, kw_only=True):
@@ -35,7 +36,9 @@ class WaitingNeighbour(Struct, frozen=True, kw_only=True):
 
 def waiting_neighbours(rows: Sequence[Row]) -> tuple[WaitingNeighbour, ...]:
     """Compare each with the same beside a sleeper, in the order of the rows."""
-    streams = [row for row in rows if row.op == _OP and row.status == "ok" and row.time and moved_bytes(row)]
+    streams = [
+        row for row in rows if row.op == WAIT_OP and row.status == "ok" and row.time and moved_bytes(row)
+    ]
     asleep = {key_of(row, (f"param.{_WAIT}",)): row for row in streams if row.params.get(_WAIT) == _SLEEP}
     pairs = [(row, asleep.get(key_of(row, (f"param.{_WAIT}",)))) for row in streams]
     return tuple(_of(row, base) for row, base in pairs if base is not None and base is not row)

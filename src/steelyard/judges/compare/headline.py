@@ -1,7 +1,7 @@
 """The headline of a run: what was found, in a few sentences. It opens and closes what the terminal shows, and
 opens the report.
 
-The ratios of rivals that were compared come first; else what operations take. A
+The answers of analyses come first, then the ratios of rivals that were compared; else what operations take. A
 ratio is told only if its interval is narrow: see `_is_narrow`. Failures are always told.
 """
 
@@ -13,11 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from steelyard.analyses.analysis import Made
+from steelyard.analyses.answer_words import is_certain_ratio
 from steelyard.analyses.model_facts import layer_sentences, model_sentences
 from steelyard.analyses.overheads.model import TRAIN
 from steelyard.analyses.overheads.row import OVERHEADS
 from steelyard.analyses.ranking.model import Ranking, Way
 from steelyard.analyses.ranking.row import SETTINGS
+from steelyard.analyses.registry import answers_of
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_time, format_values
 from steelyard.judges.compare.scale import FASTER, LITTLE, MARGIN, SAME, SLOWER
@@ -39,6 +41,7 @@ from steelyard.rows.op_order import place_of
 from steelyard.rows.rivals import MOST, ratio_words
 from steelyard.rows.row_words import NOISY
 from steelyard.rows.words import row_name, why_words
+from steelyard.stats import Interval
 
 MOST_OPS = 3  # that have a sentence of their own in a comparison; more are summed up by families
 MOST_SENTENCES = 8  # of a headline; the tables have the rest
@@ -68,14 +71,18 @@ def headline(folders: Mapping[str, Made], verdicts: Verdicts | str | None = None
     """
     rows = [row for made in folders.values() for row in made.rows]
     compared = _compared(folders, verdicts)
+    answers: list[str] = []
     sentences = [verdicts] if isinstance(verdicts, str) else []
-    for own_name, made in folders.items():
+    for own_name, all_made in folders.items():
         name = own_name if len(folders) > 1 else ""  # a single folder needs none, and is no rival of its MPIs
+        told, made = answers_of(all_made)
+        answers += [f"{name}: {answer}" if name else answer for answer in told]
         settings = list(_setting_sentences(made))
         plain = () if settings else _not_compared(name, _asked_for(made), compared)
         sentences += [*settings, *layer_sentences(made), *family_sentences(plain, name)]
         sentences += model_sentences(made)
     sentences[1:1] = _rival_sentences(compared)
+    sentences = [*answers, *sentences]
     more = len(sentences) - MOST_SENTENCES
     sentences = [
         *sentences[:MOST_SENTENCES],
@@ -155,12 +162,7 @@ def _with_interval(one: Compared) -> str:
 
 
 def _is_narrow(rival: Compared) -> bool:
-    """Is the interval narrower than what the ratio claims: `NOISY`, or half the difference to 1?"""
-    low, high = rival.said.low, rival.said.high
-    if low is None or high is None or min(low, rival.ratio) <= 0:
-        return False
-    half = max(math.log(high / rival.ratio), math.log(rival.ratio / low))
-    return half <= max(math.log1p(NOISY), abs(math.log(rival.ratio)) / 2)
+    return is_certain_ratio(Interval(rival.ratio, rival.said.low, rival.said.high))
 
 
 # ---- settings ----------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from steelyard.results.combined import Combined
 from steelyard.results.core_noise import CoreNoise, core_noise
 from steelyard.results.phases import RowPhases, summarise
 from steelyard.results.row import Facet
+from steelyard.results.variables import refused
 
 
 class Inside(Facet, frozen=True, kw_only=True):
@@ -45,13 +46,15 @@ class LibraryHints(Facet, frozen=True, kw_only=True):
 
     `window_model`: `unified` if a rank and others see the same memory, or `separate`. `reordered` counts the
     ranks that got another number from a library that may choose them (None: it may not), `mapping` lists
-    their old numbers in the order of the new ones (none: of many ranks).
+    their old numbers in the order of the new ones (none: of many ranks). `refused`
+    names the variables of the environment that it does not know, or has another value for.
     """
 
     hint: Hint | None = None
     window_model: str | None = None
     reordered: int | None = None
     mapping: tuple[int, ...] = ()
+    refused: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, combined: Combined) -> LibraryHints | None:
@@ -62,6 +65,7 @@ class LibraryHints(Facet, frozen=True, kw_only=True):
             window_model=first.window_model,
             reordered=first.reordered,
             mapping=first.mapping,
+            refused=refused(first.job.given, first.start),
         )
         return said if said != cls() else None
 

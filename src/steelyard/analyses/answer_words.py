@@ -1,0 +1,38 @@
+"""Words that the answers of several analyses share, and when a number is certain enough to be told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from steelyard.results.row import half_of
+from steelyard.rows.op_facts import mpi_words
+from steelyard.rows.rivals import ratio_words
+from steelyard.rows.row_words import NOISY
+from steelyard.stats import Interval
+
+
+def is_certain(span: Interval | None) -> bool:
+    """Is the interval no wider than `NOISY`, as those of rows that are told?"""
+    half = None if span is None else half_of(span.value, span.low, span.high)
+    return half is not None and half <= NOISY
+
+
+def is_certain_ratio(span: Interval | None) -> bool:
+    """Is the interval narrower than what the ratio claims: `NOISY`, or half the difference to 1?"""
+    if span is None or span.low is None or span.high is None or min(span.low, span.value) <= 0:
+        return False
+    half = max(math.log(span.high / span.value), math.log(span.value / span.low))
+    return half <= max(math.log1p(NOISY), abs(math.log(span.value)) / 2)
+
+
+def span_words(span: Interval, words: Callable[[float], str] = ratio_words) -> str:
+    """`12 ns (10 ns to 15 ns)`; a value alone without an interval."""
+    if span.low is None or span.high is None:
+        return words(span.value)
+    return f"{words(span.value)} ({words(span.low)} to {words(span.high)})"
+
+
+def of_mpi(mpi: str | None) -> str:
+    """` of Open MPI 4.1.4`; nothing without an MPI."""
+    return f" of {mpi_words(mpi)}" if mpi else ""

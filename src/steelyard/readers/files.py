@@ -11,20 +11,13 @@ from pathlib import Path
 from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular
 from steelyard.readers.documents import numbers_of_json
-from steelyard.readers.printed_numbers import (
-    PrintedNumber,
-    SuiteTable,
-    TextLine,
-    fields_below,
-    number_in,
-    whole_in,
-)
-from steelyard.readers.programs import NETPIPE
-from steelyard.readers.suites import TABLES
+from steelyard.readers.printed_numbers import PrintedNumber, SuiteTable, TextLine
+from steelyard.readers.programs import netpipe_begins, netpipe_file
+from steelyard.readers.suites import TABLES, Reader
 
 _MOST_BYTES = 64 * 2**20  # of a file; logs are shorter
 _MOST_LINES = 1_000_000
-_NETPIPE_COLUMNS = ("Gbit/s", "Gbit/s, least", "Gbit/s, most", "us")
+_FIVE_FIELDS = re.compile(r"\s*\d\S*(?:\s+\S+){4}\s*")
 _ENDS = ("\n", "\r")
 _JSON = re.compile(r"^[ \t]*\{", re.MULTILINE)  # behind warnings, where both went into one file
 _KNOWN = "OSU, IMB, NetPIPE, NPB, IOR, mdtest, STREAM, HPL, HPCG or Google Benchmark"
@@ -56,7 +49,7 @@ def numbers_of_text(text: str) -> tuple[PrintedNumber, ...]:
     sections = list(_sections(lines))
     json = _JSON.search(text)
     if sections:
-        found = [one for begins, section in sections for one in TABLES[begins](section)]
+        found = [one for reader, section in sections for one in reader(section)]
     elif json is not None:
         found = list(numbers_of_json(text[json.start() :]))
     else:
@@ -72,27 +65,23 @@ def numbers_of_text(text: str) -> tuple[PrintedNumber, ...]:
     return tuple(found)
 
 
-def _sections(lines: Sequence[TextLine]) -> Iterator[tuple[re.Pattern[str], SuiteTable]]:
-    begins = [
-        (line, pattern, match) for line in lines for pattern in TABLES if (match := pattern.match(line.text))
-    ]
-    ends = [*(line.number - 1 for line, _, _ in begins[1:]), len(lines)]
-    for (line, pattern, match), end in zip(begins, ends, strict=False):
-        yield pattern, SuiteTable(match, line, lines[line.number : end])
+def _sections(lines: Sequence[TextLine]) -> Iterator[tuple[Reader, SuiteTable]]:
+    """Cut a text where tables begin. np.out has no headings: it begins with the first of its lines."""
+    begins: list[tuple[int, Reader, re.Match[str]]] = []
+    for i, line in enumerate(lines):
+        found = next(((TABLES[told], match) for told in TABLES if (match := told.match(line.text))), None)
+        if found:
+            begins.append((i, *found))
+        elif (match := netpipe_begins(line.text)) and (not begins or begins[-1][1] is not netpipe_file):
+            begins.append((i, netpipe_file, match))
+    ends = [*(i for i, _, _ in begins[1:]), len(lines)]
+    for (i, reader, match), end in zip(begins, ends, strict=False):
+        yield reader, SuiteTable(match, lines[i], lines[i + 1 : end])
 
 
 def _netpipe(lines: Sequence[TextLine]) -> Iterator[PrintedNumber]:
-    """Read np.out of NetPIPE 5, which has no headings: nothing but lines of bytes and four numbers."""
+    """Read np.out whose first line is cut or of another locale, so that it is refused with its line."""
     told = [line for line in lines if line.text.strip() and not line.text.startswith("#")]
-    if not told or any(len(line.text.split()) != len(_NETPIPE_COLUMNS) + 1 for line in told[:1]):
-        return
-    for line, fields in fields_below(told, len(_NETPIPE_COLUMNS) + 1):
-        for column, field in zip(_NETPIPE_COLUMNS, fields[1:], strict=True):
-            yield PrintedNumber(
-                suite=NETPIPE,
-                test="netpipe",
-                column=column,
-                bytes=whole_in(line, fields[0]),
-                value=number_in(line, field),
-                line=line.number,
-            )
+    match = _FIVE_FIELDS.fullmatch(told[0].text) if told else None
+    if match:
+        yield from netpipe_file(SuiteTable(match, told[0], told[1:]))

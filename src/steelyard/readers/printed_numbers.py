@@ -85,7 +85,8 @@ def fields_below(
             fields = line.text.split()
             if not columns <= len(fields) <= max(columns, most):
                 raise refused(line, f"has {counted(len(fields), 'field')} below {columns} columns")
-            _check_end(line, fields, above)
+            beside = [field for field in fields[-2:-1] if "." in field]  # a line has one number of decimals
+            _check_end(line, fields, above or beside)
             yield line, fields
             above = fields
 
@@ -109,10 +110,22 @@ def named_rows(
             above = fields
 
 
+def check_whole(line: TextLine, field: str, above: str | None = None) -> None:
+    """Raise InputError for a number that the end of a file may have cut: that above has more decimals."""
+    if line.has_end or not _BEGINS_AS_NUMBER.match(field):
+        return
+    if above is None and line.text.endswith(field):
+        raise refused(line, f"may end amid the number {field}, for the file has no end of this line")
+    if above is not None and _decimals(field) < _decimals(above):
+        raise refused(line, f"ends amid a number, for {above} has more decimals")
+
+
 def _check_end(line: TextLine, fields: Sequence[str], above: Sequence[str]) -> None:
-    """Raise InputError for a last line that was cut amid its last number."""
-    if above and not line.has_end and _decimals(fields[-1]) < _decimals(above[-1]):
-        raise refused(line, f"ends amid a number, for {above[-1]} above has more decimals")
+    """Raise InputError for a last line that was cut amid a number, or before it."""
+    if not above:
+        check_whole(line, fields[-1])
+    for field, decimal in zip(reversed(fields), reversed(above), strict=False):
+        check_whole(line, field, decimal)
 
 
 def rows_below(

@@ -9,6 +9,8 @@ from steelyard.readers.printed_numbers import (
     PrintedNumber,
     SuiteTable,
     TextLine,
+    check_whole,
+    fields_below,
     named_rows,
     number_in,
     refused,
@@ -27,9 +29,14 @@ _HPCG_NUMBERS = {
 _HPCG_INVALID = "HPCG result is=INVALID"
 _MDTEST_COLUMNS = ("max", "min", "mean", "std dev")
 _WITH_RANKS = 7  # columns of mdtest, of its option for statistics of each rank: those of ranks come first
+_MDTEST_WIDE = "per Rank:"  # in the headings of that option
 _MDTEST_SUMMARY = re.compile(r"SUMMARY(?: (rate|time))?(?: \(in (\S+)\))?: ?\(of")  # 4.0 and before: no unit
 _MDTEST_RATE, _MDTEST_TIME = "ops/sec", "s"
 _MDTEST_TASKS = re.compile(r"(\d+) tasks?, ")
+_NETPIPE_COLUMNS = ("Gbit/s", "Gbit/s, least", "Gbit/s, most", "us")
+_NETPIPE_FIELDS = re.compile(r"\s*(\d+)" + r"\s+(\d+\.\d+)" * 4 + r"\s*", re.ASCII)
+_BYTES_PER_GBIT_US = 125  # 1 Gbit/s for 1 us
+_LOOSE = 1.25  # the average of speeds is not that of times
 _NETPIPE_LINE = re.compile(
     r"\s*\d+:\s+(\d+)\s+(?:bytes|B)\s+\d+ times -->\s+(\S+) (\w+ps) in\s+(\S+) usecs?\s*$"
 )
@@ -84,6 +91,7 @@ def hpcg(section: SuiteTable) -> Iterator[PrintedNumber]:
     )
     for name, column in _HPCG_NUMBERS.items():
         line, field = values[name]
+        check_whole(line, field)
         yield PrintedNumber(
             suite=HPCG,
             test="x".join(str(size) for size in sizes if size) or HPCG,
@@ -108,9 +116,9 @@ def mdtest(section: SuiteTable) -> Iterator[PrintedNumber]:
     ends = [*(first - 1 for first, _, _ in summaries[1:]), len(section.lines)]
     for (first, unit, tasks_then), end in zip(summaries, ends, strict=True):
         below = section.lines[first:end]
-        for line, name, fields in named_rows(
-            below, r"([A-Z][a-z]+ \w+)(?:\s*:)?", len(_MDTEST_COLUMNS), _WITH_RANKS
-        ):
+        is_wide = any(_MDTEST_WIDE in line.text for line in below)
+        columns = _WITH_RANKS if is_wide else len(_MDTEST_COLUMNS)
+        for line, name, fields in named_rows(below, r"([A-Z][a-z]+ \w+)(?:\s*:)?", columns):
             for column, field in zip(_MDTEST_COLUMNS[:3], fields[-len(_MDTEST_COLUMNS) :], strict=False):
                 yield PrintedNumber(
                     suite=MDTEST,
@@ -127,6 +135,41 @@ def _mdtest_unit(kind: str | None, unit: str | None) -> str:
     if kind == "time" and unit in (None, _MDTEST_RATE):
         return _MDTEST_TIME
     return unit or _MDTEST_RATE
+
+
+def netpipe_begins(text: str) -> re.Match[str] | None:
+    """Match a line of np.out, which has no headings: bytes, Gbit/s on average, least and most, and us.
+
+    The average over that time is those bytes, as far as its digits go, or it is a line of something else.
+    """
+    match = _NETPIPE_FIELDS.fullmatch(text)
+    if match is None:
+        return None
+    size, mean, least, most, time = map(float, match.groups())
+    (low_speed, speed), (low_us, us) = (
+        (value - half, value + half) for value, half in ((mean, _half(match[2])), (time, _half(match[5])))
+    )
+    low, high = low_speed * low_us * _BYTES_PER_GBIT_US / _LOOSE, speed * us * _BYTES_PER_GBIT_US * _LOOSE
+    return match if least <= mean <= most and low <= size <= high else None
+
+
+def _half(field: str) -> float:
+    """Half of what the last digit of a number stands for."""
+    return 0.5 * 10.0 ** -len(field.partition(".")[2])
+
+
+def netpipe_file(section: SuiteTable) -> Iterator[PrintedNumber]:
+    """`      8     0.320     0.310     0.330    0.20`: np.out of NetPIPE 5."""
+    for line, fields in fields_below([section.first, *section.lines], len(_NETPIPE_COLUMNS) + 1):
+        for column, field in zip(_NETPIPE_COLUMNS, fields[1:], strict=True):
+            yield PrintedNumber(
+                suite=NETPIPE,
+                test="netpipe",
+                column=column,
+                bytes=whole_in(line, fields[0]),
+                value=number_in(line, field),
+                line=line.number,
+            )
 
 
 def netpipe_line(section: SuiteTable) -> Iterator[PrintedNumber]:

@@ -25,6 +25,7 @@ _OSU_HEADING = re.compile(r"# ?(?:Size|[\w.]+(?: [\w.]+)* ?\()")
 _WRONG = "Fail"  # OSU's word, of the option -c
 _COUNTS = ("Iterations", "#repetitions")  # columns that say how a number was made
 _NPB_NUMBERS = ("Time in seconds", "Mop/s total")
+_NPB_VERIFIED = "Verification"  # which comes behind the numbers
 
 
 def _osu(section: SuiteTable) -> Iterator[PrintedNumber]:
@@ -90,10 +91,10 @@ def _npb(section: SuiteTable) -> Iterator[PrintedNumber]:
         for name, sign, value in [line.text.partition("=")]
         if sign
     }
-    if missing := [name for name in ("Class", *_NPB_NUMBERS) if name not in told]:
+    if missing := [name for name in ("Class", *_NPB_NUMBERS, _NPB_VERIFIED) if name not in told]:
         raise refused(section.first, f"begins a summary of NPB without '{missing[0]}'")
-    if told.get("Verification", (section.first, ""))[1] == "UNSUCCESSFUL":
-        raise refused(told["Verification"][0], "says that the verification was not successful")
+    if told[_NPB_VERIFIED][1] == "UNSUCCESSFUL":
+        raise refused(told[_NPB_VERIFIED][0], "says that the verification was not successful")
     ranks = whole_in(*told["Total processes"]) if "Total processes" in told else None
     for column in _NPB_NUMBERS:
         line, field = told[column]
@@ -160,8 +161,9 @@ def _google_console(section: SuiteTable) -> Iterator[PrintedNumber]:
             )
 
 
+Reader = Callable[[SuiteTable], Iterator[PrintedNumber]]
 # The line that begins a table -> its reader.
-TABLES: Mapping[re.Pattern[str], Callable[[SuiteTable], Iterator[PrintedNumber]]] = {
+TABLES: Mapping[re.Pattern[str], Reader] = {
     re.compile(r"# OSU (.+?) v\d\S*\s*$"): _osu,
     re.compile(r"# Benchmarking (\S+)"): _imb,
     re.compile(r"\s*([A-Z]{2}) Benchmark Completed"): _npb,

@@ -39,6 +39,16 @@ def test_two_folders_are_compared(advice: Advice) -> None:
     assert advice.type("cli/diff.py: rerun", said, "diff").code in (0, 1)
 
 
+@types("judges/accept/reference.py: _other_variables")
+def test_a_reference_with_other_variables_is_measured_again(advice: Advice) -> None:
+    advice.measure()
+    advice.measure("--env", "NO_SUCH=1", out="tuned")
+    said = advice.steelyard("accept", FOLDER, "--reference", "tuned")
+    assert "The variables differ" in " ".join(said.out.replace("#", "").split())
+    assert "NO_SUCH=1" in said.out
+    assert advice.type("judges/accept/reference.py: _other_variables", said, "rerun").code == 0
+
+
 @types("judges/accept/reference.py: _remedy")
 def test_a_machine_is_compared_with_its_reference(advice: Advice, tmp_path: Path) -> None:
     """All takes twice as long as it did."""

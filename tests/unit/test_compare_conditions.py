@@ -14,7 +14,7 @@ from make_records import FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.cli.compare import CompareOptions
 from steelyard.cli.compare import compare as compare_command
-from steelyard.judges.compare.arms import rivals_by, rivals_of
+from steelyard.judges.compare.arms import rivals_by, rivals_of, variable_names
 from steelyard.judges.compare.conditions import CONDITIONS
 from steelyard.judges.compare.scale import Question
 from steelyard.judges.compare.tables import verdict_table
@@ -181,6 +181,34 @@ def test_the_command_as_it_is_typed(folders: Folders, steelyard: Steelyard) -> N
     unknown = steelyard("compare", *both, "--despite", "wishes")
     assert unknown.code == 2
     assert "--despite wishes is no condition; give placement, clock, transport, yields" in unknown.err
+
+
+@pytest.mark.parametrize(
+    ("envs", "names"),
+    [
+        (({"A": "1", "B": "x"}, {"A": "2", "B": "x"}), {"a": "A=1", "b": "A=2"}),
+        (({}, {"A": "2"}), {"a": "A not given", "b": "A=2"}),
+        (({"A": "-"}, {"A": "2"}), {"a": "A unset", "b": "A=2"}),
+        (({"A": "1"}, {"B": "1"}), {"a": "A=1 B not given", "b": "A not given B=1"}),
+        (({"module load": "ucx"}, {}), {"a": "module load ucx", "b": "module load nothing"}),
+        (({"A": "1"}, {"A": "2"}, {"A": "1"}), {}),
+        (({"A": "1"}, {"A": "1"}), {}),
+    ],
+)
+def test_folders_are_named_by_the_variables_in_which_they_differ(
+    envs: tuple[dict[str, str], ...], names: dict[str, str]
+) -> None:
+    folders = {name: [_row(env=env)] for name, env in zip("abc", envs, strict=False)}
+    rivals = rivals_of(folders)
+    assert variable_names(folders) == names
+    assert len(rivals.cases) == 1
+    assert rivals.variables == tuple(f"{folder}: {words}" for folder, words in names.items())
+
+
+def test_a_folder_with_two_values_of_a_variable_has_no_name_by_it() -> None:
+    rows = {"a": [_row(env={"A": "1"}), _row(env={"A": "2"})], "b": [_row(env={"A": "1"})]}
+    assert variable_names(rows) == {}
+    assert rivals_of(rows).missing == 1
 
 
 def test_a_folder_of_several_placements_is_not_matched_at_random() -> None:

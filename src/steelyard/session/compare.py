@@ -9,7 +9,7 @@ from pathlib import Path
 from steelyard.base.errors import InputError
 from steelyard.base.files import real_path
 from steelyard.base.printable import visible
-from steelyard.judges.compare.arms import Rivals, against, folder_factor, rivals_by, rivals_of
+from steelyard.judges.compare.arms import Rivals, against, folder_factor, rivals_by, rivals_of, variable_names
 from steelyard.judges.compare.conditions import check_conditions
 from steelyard.judges.compare.scale import Question
 from steelyard.judges.compare.verdicts import Verdicts, compare
@@ -56,7 +56,9 @@ def _of_several(folders: Sequence[Path], quantile: float | None, despite: Sequen
     if len({real_path(folder) for folder in folders}) < len(folders):
         raise InputError(f"'{folders[0]}' would be compared with itself; give another folder")
     each = {visible(str(folder)): rows_at(load(folder), quantile) for folder in folders}
-    return replace(rivals_of(each, despite), folders=tuple(folders))
+    rivals = rivals_of(each, despite)
+    names = variable_names(each)
+    return replace(rivals, arms=tuple(names.get(arm, arm) for arm in rivals.arms), folders=tuple(folders))
 
 
 def fraction_of(name: str, percent: float, most: float = 10.0) -> float:

@@ -53,8 +53,11 @@ def against_reference(candidate: Candidate, is_asked: Callable[[Row], bool]) -> 
             "Give a reference of the same kind.",
         )
     try:
+        rivals = rivals_of({one.name: tuple(filter(is_asked, one.rows)) for one in (base, own)})
+        if rivals.variables:
+            return _other_variables(rivals.variables, base)
         found = compare(
-            rivals_of({one.name: tuple(filter(is_asked, one.rows)) for one in (base, own)}),
+            rivals,
             by_turns=False,
             asked=Question(least=_LEAST, margin=_MARGIN),
         )
@@ -79,6 +82,13 @@ def against_reference(candidate: Candidate, is_asked: Callable[[Row], bool]) -> 
             f"Give both more launches: {own.go_on()}" if own.go_on() else "Give both more launches.",
         )
     return Finding(WELL, f"none of {cases} is slower than in {base.name} by more than {100 * _MARGIN:g} %.")
+
+
+def _other_variables(variables: Sequence[str], base: Weighed) -> Finding:
+    """Judge nothing where variables differ: no machine is ill for a setting that it was given."""
+    words = "; ".join(shortened(text, _LONGEST) for text in variables)
+    again = command("rerun", str(base.measured.folder))
+    return Finding(CANNOT_TELL, f"the variables differ ({words}).", f"To measure as {base.name} was: {again}")
 
 
 def _remedy(*folders: str) -> str:

@@ -19,7 +19,7 @@ def why_words(verdict: str, topics: Sequence[Topic], weighed: Weighed) -> str:
     """Say in one sentence why a machine is well, is not, or cannot be told."""
     if verdict == WELL:
         return f"no fault was found in {counted(len(topics), 'topic')}"
-    own = [topic for topic in topics if topic.verdict == verdict]
+    own = sorted((topic for topic in topics if topic.verdict == verdict), key=_is_usual)
     more = f"; and {counted(len(own) - _MOST_NAMED, 'topic')} more" if len(own) > _MOST_NAMED else ""
     if verdict == NOT_WELL:
         return f"{'; '.join(one.brief for one in own[:_MOST_NAMED])}{more}"
@@ -30,6 +30,11 @@ def why_words(verdict: str, topics: Sequence[Topic], weighed: Weighed) -> str:
     return (
         f"no fault was found, but {len(own)} of {counted(len(topics), 'topic')} cannot be told: {first}{more}"
     )
+
+
+def _is_usual(topic: Topic) -> bool:
+    """Is it judged without being asked for? A reference, which the reader gave, comes first."""
+    return topic.topic != "reference"
 
 
 def machine_words(weighed: Weighed) -> str:

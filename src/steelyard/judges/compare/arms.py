@@ -29,6 +29,7 @@ class Rivals:
     are the conditions that arms need not share: consequences of the factor, or the reader asked for it.
     `is_best`: the first arm was chosen because it is the fastest. `looks` are the numbers of launches of a
     folder at which it was looked at before it grew. `folders` are those of the arms, none if nobody says.
+    `variables` are those of `--env` in which folders differ: `results/a: UCX_TLS=tcp`.
     """
 
     arms: tuple[str, ...]
@@ -39,6 +40,7 @@ class Rivals:
     is_best: bool = False
     looks: tuple[int, ...] = ()
     folders: tuple[Path, ...] = ()
+    variables: tuple[str, ...] = ()
 
     @property
     def comparisons(self) -> int:
@@ -109,15 +111,50 @@ def _varying(rows: Sequence[Row]) -> list[str]:
 
 
 def rivals_of(folders: Mapping[str, Sequence[Row]], despite: Collection[str] = ()) -> Rivals:
-    """Group the rows of several folders; MPIs may differ if each folder has one. Raises InputError."""
+    """Group the rows of several folders; MPIs may differ if each folder has one, and variables if each has
+    its own. Raises InputError.
+    """
     mpis = [{row.mpi for row in rows if row.mpi} for rows in folders.values()]
     one_each = all(len(names) <= 1 for names in mpis)
     others = one_each and len(set().union(*mpis)) > 1
+    variables = _own_variables(folders)
     without = (*(("mpi",) if one_each else ()), *(("placed",) if "placement" in despite else ()))
-    found = _match(folders, without)
-    if not found.cases:
+    matched = _match(folders, (*without, *(f"env.{name}" for name in variables)))
+    if not matched.cases:
         raise InputError(f"the folders have no test case in common{_apart(folders)}")
-    return replace(found, may_differ=frozenset((*(consequences("mpi") if others else ()), *despite)))
+    may = {*(consequences("mpi") if others else ()), *(consequences("env") if variables else ()), *despite}
+    said = variable_names(folders) if variables else {}
+    return replace(
+        matched,
+        may_differ=frozenset(may),
+        variables=tuple(f"{folder}: {words}" for folder, words in said.items()),
+    )
+
+
+def _own_variables(folders: Mapping[str, Sequence[Row]]) -> tuple[str, ...]:
+    """Name the variables in which folders differ, if each folder has one value of each."""
+    every = [{tuple(sorted(row.env.items())) for row in rows} for rows in folders.values()]
+    if any(len(envs) != 1 for envs in every):
+        return ()
+    envs = [dict(next(iter(each))) for each in every]
+    names = dict.fromkeys(name for env in envs for name in env)
+    return tuple(name for name in names if len({env.get(name) for env in envs}) > 1)
+
+
+def variable_names(folders: Mapping[str, Sequence[Row]]) -> dict[str, str]:
+    """Name each folder by the variables in which they differ: `UCX_TLS=tcp`; by nothing if that tells no two
+    apart.
+    """
+    names = _own_variables(folders)
+    said = {folder: " ".join(_setting(rows[0], name) for name in names) for folder, rows in folders.items()}
+    return said if names and len(set(said.values())) == len(said) else {}
+
+
+def _setting(row: Row, name: str) -> str:
+    """Write the value of a variable of a launch; what is not given there may stand in the shell."""
+    if name in AROUND.values():
+        return f"{name} {row.env.get(name, 'nothing')}"
+    return value_of(row, f"env.{name}") or f"{name} not given"
 
 
 def against(rivals: Rivals, name: str) -> Rivals:

@@ -102,6 +102,8 @@ def _notes(verdicts: Verdicts) -> tuple[str, ...]:
         notes.append(
             "More launches would not decide: hours are too few. Launches by turns would: run --arms."
         )
+    if verdicts.variables:
+        notes.append(f"The rivals differ in --env ({'; '.join(verdicts.variables)}).")
     if verdicts.despite:
         notes.append(f"The rivals also differ in {'; '.join(verdicts.despite)}.")
     if verdicts.apart:

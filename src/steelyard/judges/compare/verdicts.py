@@ -84,7 +84,7 @@ class Verdicts(Struct, frozen=True, kw_only=True):
     measure, `failed` those of which launches failed, with the arm and the reason. `despite` are the
     conditions in which arms differ and are compared nevertheless, with values. `level` is the probability
     that all intervals hold together. `quantile` of launches is what is compared; None: their medians.
-    `precision` is the half-width of ratios that the plan asks for.
+    `precision` is the half-width of ratios that the plan asks for. `variables`: see `Rivals`.
     """
 
     verdict: str
@@ -103,6 +103,7 @@ class Verdicts(Struct, frozen=True, kw_only=True):
     level: float = 0.99
     quantile: float | None = None
     precision: float | None = None
+    variables: tuple[str, ...] = ()
 
 
 def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> Verdicts:
@@ -150,6 +151,7 @@ def compare(rivals: Rivals, by_turns: bool, asked: Question, seed: int = 0) -> V
         level=1 - asked.false_alarm,
         quantile=asked.quantile,
         precision=asked.precision,
+        variables=rivals.variables,
     )
 
 

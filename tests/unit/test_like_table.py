@@ -7,6 +7,7 @@ from typing import Any
 from flat_rows import flat_row
 from steelyard.export.like_table import like_tables
 from steelyard.export.suite_tests import Theirs, mean_us
+from steelyard.render.table import NOTHING
 from steelyard.results.row import Row
 
 _FIXED: dict[str, Any] = {
@@ -94,3 +95,24 @@ def test_the_target_of_a_put_counts_for_nothing() -> None:
     row = _row("shmem.put", 8, mean=9.0, osu={"avg": 2000.0, "min": 0.0, "max": 4000.0})
     assert mean_us(row, Theirs(_OSU, "osu_oshm_put", "shmem.put", {})) == 4.0
     assert mean_us(row, Theirs(_OSU, "osu_oshm_barrier", "shmem.put", {})) == 2.0  # a collective's ranks do
+
+
+def test_columns_are_those_of_the_export_and_no_others() -> None:
+    """A target that does nothing counts for nothing; what our op has not is left open."""
+    ranks = {"avg": 2000.0, "min": 0.0, "max": 4000.0}
+    row = _row("shmem.put", 8, mean=9.0, osu=ranks)
+    assert _cells(Theirs(_OSU, "osu_oshm_put", "shmem.put", {}), row) == (
+        ["Size", "Latency (us)"],
+        [("8", "4.00")],
+    )
+    columns, ((size, overall, *_, least, most, overlap),) = _cells(
+        Theirs(_OSU, "osu_ibcast", "mpi.ibcast", {}), _row("mpi.ibcast", 8, mean=9.0, osu=ranks)
+    )
+    assert columns[:2] == ["Size", "Overall(us)"]
+    assert (size, overall, least, most, overlap) == ("8", NOTHING, "0.00", "4.00", NOTHING)
+    assert _cells(Theirs(_OSU, "osu_init", "mpi.init", {}), _row("mpi.init", 0, mean=5e6)) == (
+        ["nprocs", "min", "max", "avg"],
+        [("2", "5 ms", "5 ms", "5 ms")],
+    )
+    unknown = Theirs(_IMB, "Unidir_put", "mpi.put", {})
+    assert list(like_tables([unknown], [_row("mpi.put", 8, mean=9.0)])) == []

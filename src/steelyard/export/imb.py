@@ -45,7 +45,12 @@ _MESSAGES = {"Sendrecv": 2, "Exchange": 4}  # of a rank, in a repetition: their 
 
 def imb_text(what: Export) -> bytes:
     """Write tables as IMB does. Raises InputError if it prints none of the rows."""
-    return suite_text(what, Printed("IMB", IMB_TESTS, _head, _line))
+    return suite_text(what, imb_printed())
+
+
+def imb_printed() -> Printed:
+    """Make the form of IMB's tests."""
+    return Printed("IMB", IMB_TESTS, _head, _line)
 
 
 def _head(block: Block) -> Iterator[str]:

@@ -1,92 +1,57 @@
-"""Results in the columns of a test of another suite, from our samples."""
+"""Results in the columns of a test of another suite: those that its text has, as the export writes it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
-from steelyard.export.suite_tests import (
-    IMB,
-    OSU,
-    Theirs,
-    bandwidth_mb,
-    blocks_of,
-    mean_us,
-    rank_us,
-    repetitions,
-    size_of,
-)
+from steelyard.export.imb import imb_printed
+from steelyard.export.osu import osu_printed
+from steelyard.export.suite_tests import IMB, OSU, Block, Theirs, blocks_of
+from steelyard.export.suite_text import Printed
 from steelyard.render.table import NOTHING, Line, Table, number
-from steelyard.results.facets import Ranks
 from steelyard.results.row import Row
 
 _NOTE = "These are means, as theirs are; slow samples weigh more in them than in our medians."
-
-_Cell = Callable[[Row, Theirs], str]
-
-
-def _two(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.2f}"
-
-
-def _size(row: Row, test: Theirs) -> str:
-    return str(size_of(row, test))
-
-
-def _samples(row: Row, _: Theirs) -> str:
-    return str(repetitions(row))
-
-
-def _mb(row: Row, _: Theirs) -> str:
-    return _two(bandwidth_mb(row))
-
-
-def _mean(row: Row, test: Theirs) -> str:
-    return _two(mean_us(row, test))
-
-
-def _of_ranks(key: str) -> _Cell:
-    return lambda row, test: _two(rank_us(row, test, key))
-
-
-_Cells = tuple[tuple[str, _Cell], ...]
-# Suite and subject of a test -> the columns that it prints.
-_COLUMNS: Mapping[tuple[str, str], _Cells] = {
-    (OSU, "bandwidth"): (("Size", _size), ("Bandwidth (MB/s)", _mb)),
-    (OSU, "time"): (("Size", _size), ("Avg Latency(us)", _mean)),
-    (OSU, "ranks"): (
-        *(("Size", _size), ("Avg Latency(us)", _of_ranks("avg"))),
-        *(("Min Latency(us)", _of_ranks("min")), ("Max Latency(us)", _of_ranks("max"))),
-        ("Iterations", _samples),
-    ),
-    (IMB, "bandwidth"): (("#bytes", _size), ("#repetitions", _samples), ("Mbytes/sec", _mb)),
-    (IMB, "time"): (
-        *(("#bytes", _size), ("#repetitions", _samples), ("t[usec]", _mean), ("Mbytes/sec", _mb)),
-    ),
-    (IMB, "ranks"): (
-        *(("#bytes", _size), ("#repetitions", _samples), ("t_min[usec]", _of_ranks("min"))),
-        *(("t_max[usec]", _of_ranks("max")), ("t_avg[usec]", _of_ranks("avg"))),
-    ),
-}
+_PRINTED: Mapping[str, Printed] = {OSU: osu_printed(full=True), IMB: imb_printed()}
+_GAPS: Mapping[str, str] = {OSU: r"\s{2,}", IMB: r"\s+"}  # between headings; OSU's are of several words
+_NAMED = re.compile(r"(\w+): ([^,]+)")  # in a line of a test that has no headings
+_NOT_KNOWN = "nan"
 
 
 def like_tables(tests: Sequence[Theirs], rows: Sequence[Row]) -> Iterator[Table]:
     """Make a table, ordered by size, for each test with known columns and each MPI."""
     for test in tests:
+        printed = _PRINTED.get(test.suite)
+        if printed is None or test.name not in printed.tests:
+            continue
         for block in blocks_of([row for row in rows if row.status == "ok"], [test])[0]:
             first = block.rows[0]
-            if columns := _COLUMNS.get((test.suite, _about(first, test))):
+            columns, lines = _columns_and_lines(block, printed)
+            if columns and lines:
                 yield Table(
                     title=f"{test.name}, as it would print it",
                     explained=f"{first.mpi or 'without MPI'}, {first.ranks} ranks",
-                    columns=tuple(number(name) for name, _ in columns),
-                    lines=tuple(Line(tuple(cell(row, test) for _, cell in columns)) for row in block.rows),
+                    columns=tuple(number(name) for name in columns),
+                    lines=tuple(
+                        Line(tuple(NOTHING if cell == _NOT_KNOWN else cell for cell in cells))
+                        for cells in lines
+                    ),
                     notes=(_NOTE,),
                 )
 
 
-def _about(row: Row, test: Theirs) -> str:
-    """Find what the test prints: a bandwidth, a time, or times of ranks. The kind of a pattern says that."""
-    kind = test.params.get("kind")
-    if row.headline == "bandwidth" or kind in ("window", "biwindow"):
-        return "bandwidth"
-    return "ranks" if row.get(Ranks).osu and kind != "pingpong" else "time"
+def _columns_and_lines(block: Block, printed: Printed) -> tuple[list[str], list[list[str]]]:
+    """Take the text of a block apart: the last line above the rows has the headings, or each line its own."""
+    text = [line for row in block.rows if (line := printed.line(block, row)) is not None]
+    *_, heading = printed.head(block)
+    columns = re.split(_GAPS[block.test.suite], heading.removeprefix("# ").strip())  # IMB's `#bytes` is one
+    lines = [line.split() for line in text]
+    if {len(cells) for cells in lines} == {len(columns)}:
+        return columns, lines
+    named = [_NAMED.findall(line) for line in text]
+    return (
+        ([name for name, _ in named[0]], [[value for _, value in one] for one in named])
+        if named
+        else ([], [])
+    )

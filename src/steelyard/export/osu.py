@@ -70,11 +70,15 @@ def osu_text(what: Export, checked: bool = False, full: bool = False) -> bytes:
     """Write text as OSU's tests do; `checked`: as with -c; `full`: as with -f. Raises InputError if none
     fits.
     """
+    return suite_text(what, osu_printed(checked, full))
+
+
+def osu_printed(checked: bool = False, full: bool = False) -> Printed:
+    """Make the form of OSU's tests, as with -c and -f."""
     given = _Switches(checked, full)
-    printed = Printed(
+    return Printed(
         "OSU", OSU_TESTS, lambda block: _head(block, given), lambda block, row: _line(block, row, given)
     )
-    return suite_text(what, printed)
 
 
 def _head(block: Block, given: _Switches) -> Iterator[str]:

@@ -13,8 +13,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
-from pages import ROOT, Snippet, snippets
+from pages import ROOT, Snippet, commands, snippets
+from steelyard.cli.main import app
+from steelyard.cli.option_tables import walk
 
 _BIN = Path(sys.executable).parent
 _STEELYARD = re.compile(r"(?:steelyard |salloc .* steelyard |for \w+ in .*; do steelyard )")
@@ -44,6 +47,32 @@ _UNTRIED: Mapping[str, str] = {
     r"eb --sourcepath=": "compiles a toolchain for hours",
     r"docker build |(unshare .* )?apptainer build ": "fetches an image from a registry",
 }
+# What a sentence speaks of between backticks, and a reader may type.
+_IN_SENTENCES: Mapping[str, str] = {
+    r"make (run|test|test-all)$": "tests/unit/test_docs_snippets.py",
+    r"make re(lease|cipes)$|twine check ": "tests/unit/test_packaging.py",
+    r"\.venv/bin/python docs/samples\.py$": "tests/engine/test_docs_samples.py",
+    r"pytest -n 3 --dist loadgroup --no-loadscope-reorder$": "Makefile",
+    r"man steelyard$": "tests/engine/test_shared_install.py",
+    r"(\.venv/bin/python -m )?pip install 'steelyard\[": "tests/unit/test_installing.py",
+    r"module load$": "tests/unit/test_modules.py",
+    r"(bwrap|ch-run|podman run) ": "tests/mpi/test_around_runs.py",
+    r"grep '\^warning' log$": "tests/engine/test_cli.py",
+}
+_SPOKEN_OF: Mapping[str, str] = {
+    r"(python )?benchmarks/\w+\.py": "takes from minutes to hours of an idle machine",
+    r"(STEELYARD_\w+=\w+ \.venv/bin/)?pytest -(rP|m) |STEELYARD_HOSTS_LAUNCHES=200 pytest ": "more of tests",
+    r"(apt|apt-get) install ": "changes the system",
+    r"spack (spec|install)$|cc -I$|cmake --install$|flux run$|git bisect run$": "is spoken of, not typed",
+    r"cmake -S \. -B native ": "builds CMake's own engine, as cbuild.py does by presets",
+    r"kill -9$|chmod g\+ws$|ulimit -l$|setarch -R$|scontrol show topology$|cat /sys/": "is the system's own",
+    r"alias steelyard=": "is for the shell of the reader alone",
+}
+_PROGRAM = re.compile(
+    r"(?:[A-Z_]+=\S+ )*(?:\.venv/bin/\w+|benchmarks/\w+\.py|(?:alias|apt|apt-get|bwrap|cat|cc|ch-run|chmod|"
+    r"cmake|ctest|dnf|docker|eb|flux|git|grep|kill|make|man|module|mpiexec|numactl|perf|pip|podman|pytest|python3?|ramble|"
+    r"salloc|scontrol|setarch|spack|srun|sudo|taskset|twine|ulimit|uv)) \S"
+)
 _BY_HAND = r"steelyard-(solo|mpi) |mpiexec -n 2 steelyard-mpi "
 _INSTALLS = r"cmake (-S|--build build/engines)"
 
@@ -62,14 +91,52 @@ def _shell() -> Iterator[Snippet]:
 
 
 _COMMANDS = list(_shell())
+_SENTENCES = [one for one in snippets() if one.kind == "span" and _PROGRAM.match(one.text)]
 
 
-def test_each_command_of_the_pages_is_run_or_says_why_not() -> None:
-    ways = [*_ELSEWHERE, *_UNTRIED, _BY_HAND, _INSTALLS]
-    met = {one: [way for way in ways if re.match(way, one.text)] for one in _COMMANDS}
+@pytest.mark.parametrize(
+    ("lines", "tested", "untested"),
+    [
+        (_COMMANDS, {**_ELSEWHERE, _BY_HAND: "", _INSTALLS: ""}, _UNTRIED),
+        (_SENTENCES, _IN_SENTENCES, _SPOKEN_OF),
+    ],
+    ids=["fences", "sentences"],
+)
+def test_each_command_of_the_pages_is_run_or_says_why_not(
+    lines: list[Snippet], tested: Mapping[str, str], untested: Mapping[str, str]
+) -> None:
+    ways = [*tested, *untested]
+    met = {one: [way for way in ways if re.match(way, one.text)] for one in lines}
     assert [f"{one}: {one.text}" for one, found in met.items() if len(found) != 1] == []
     assert {*ways} - {way for found in met.values() for way in found} == set()
-    assert [name for name in _ELSEWHERE.values() if not (ROOT / name).is_file()] == []
+    assert [name for name in tested.values() if not (ROOT / name).exists()] == []
+
+
+def _with_placeholders() -> Iterator[Snippet]:
+    """Lines that no test types, for they have a word such as DIR; and those of the site's first page."""
+    landing = (ROOT / "docs" / "site" / "landing.html").read_text()
+    (fence,) = re.findall(r"<pre[^>]*>\n(.*?)</pre>", landing, re.DOTALL)
+    typed = {(one.page, one.line) for one in commands("steelyard")}
+    for one in (*snippets(), Snippet("landing.html", 1, "", fence.replace(".venv/bin/", ""))):
+        for number, line in enumerate(one.text.splitlines(), one.line):
+            text = line.removeprefix("$ ").partition(" # ")[0].partition(" | ")[0]
+            if text.startswith("steelyard ") and (one.page, number) not in typed and not _OUTPUT.match(text):
+                yield Snippet(one.page, number, one.kind, text)
+
+
+def test_a_command_with_a_placeholder_is_one_and_has_its_options() -> None:
+    known = {
+        name: {word for param in one.params for word in param.opts}
+        for name, one in walk(get_command(app), "")
+    }
+    found = list(_with_placeholders())
+    assert len(found) > 20
+    for one in found:
+        words = one.text.split()[1:]
+        name = next((" ".join(words[:count]) for count in (2, 1) if " ".join(words[:count]) in known), None)
+        assert name is not None or words[0] == "COMMAND", one
+        options = {word for word in words if re.match(r"--?[a-z]", word)}
+        assert options <= known.get(name or "", set()) | {"-h", "--help"}, one
 
 
 def _like(pattern: str) -> list[Snippet]:

@@ -13,6 +13,7 @@ from rich.console import Console
 from make_records import FakePoint, steady, write_folder
 from steelyard.campaign.events import CampaignBegins, CaseLasts, JobStarted, LaunchEnded, PointEnded
 from steelyard.campaign.jobs import PlannedJob, plan_jobs
+from steelyard.cli.bar import Bar, Lines
 from steelyard.cli.plan import roughly
 from steelyard.cli.progress import ended_words, job_words, listening
 from steelyard.records.campaign_file import CampaignFile, Placement, PlannedPoint
@@ -34,7 +35,7 @@ def test_test_cases_are_counted_over_all_jobs_of_a_launch() -> None:
     points = tuple(PlannedPoint(point=i, op="mpi.bcast", ranks=2, mpi=mpis[i // 2]) for i in range(4))
     jobs = plan_jobs(CampaignFile(points=points, seed=1), 2, ())
     paper = io.StringIO()
-    with listening(Console(file=paper, force_terminal=True, width=120), 2, None) as tell:
+    with listening(Bar(Console(file=paper, force_terminal=True, width=120)), 2, None) as tell:
         tell(CampaignBegins((), 8, tuple(jobs)))
         for job in jobs:
             tell(JobStarted(job.launch, job.name, job.points, ()))
@@ -63,7 +64,7 @@ def test_a_long_name_leaves_room_for_what_is_left() -> None:
     points = tuple(PlannedPoint(point=i, op="mpi.pingpong", bytes=1 << 20, params=params) for i in range(3))
     (job,) = plan_jobs(CampaignFile(points=points, seed=1), 1, ())
     paper = io.StringIO()
-    with listening(Console(file=paper, force_terminal=True, width=80), 1, 60.0) as tell:
+    with listening(Bar(Console(file=paper, force_terminal=True, width=80)), 1, 60.0) as tell:
         tell(CampaignBegins((), 3, (job,)))
         tell(JobStarted(1, job.name, job.points, ()))
         tell(_ended(job, job.points[0], None))
@@ -75,7 +76,7 @@ def test_what_fails_whole_launches_is_said_once() -> None:
     points = tuple(PlannedPoint(point=i, op="mpi.bcast", ranks=2, mpi=_MPI.name) for i in range(4))
     jobs = plan_jobs(CampaignFile(points=points, seed=1), 2, ())
     paper = io.StringIO()
-    with listening(Console(file=paper, width=200), 2, None) as tell:
+    with listening(Lines(paper), 2, None) as tell:
         tell(CampaignBegins((), 8, tuple(jobs)))
         for job in jobs:
             tell(JobStarted(job.launch, job.name, job.points, ()))
@@ -92,7 +93,7 @@ def test_a_terminal_breaks_no_word_of_a_line(width: int) -> None:
     points = (PlannedPoint(point=0, op="mpi.bcast", ranks=2, mpi=_MPI.name),)
     (job,) = plan_jobs(CampaignFile(points=points, seed=1), 1, ())
     paper = io.StringIO()
-    with listening(Console(file=paper, force_terminal=True, width=width), 1, None) as tell:
+    with listening(Bar(Console(file=paper, force_terminal=True, width=width)), 1, None) as tell:
         tell(CampaignBegins((), 1, (job,)))
         tell(JobStarted(1, job.name, job.points, ()))
         tell(_ended(job, points[0], why))
@@ -114,7 +115,7 @@ def test_who_uses_the_cpus_of_ranks_is_said_after_the_launch_and_once_if_much_is
     busy = Busy(pid=7, command="burn", cpu_ns=10**9, seconds=2.0, peak_share=0.5, cpus=(0,))
     watch = Watch(host="vm", seconds=2.0, looks=2, cost_ns=0, processes=(busy,))
     paper = io.StringIO()
-    with listening(Console(file=paper, width=200), 1, None) as tell:
+    with listening(Lines(paper), 1, None) as tell:
         vars(tell)["rest"] = left
         for watches in ((), (watch,), (watch,)):
             tell(LaunchEnded(JobFile(Path("x"), record, start, (), False, watches=watches)))
@@ -129,7 +130,7 @@ def test_launches_are_told_apart_by_what_only_they_set() -> None:
     )
     jobs = plan_jobs(CampaignFile(points=points, seed=1), 1, ())
     paper = io.StringIO()
-    with listening(Console(file=paper, width=200), 1, None) as tell:
+    with listening(Lines(paper), 1, None) as tell:
         tell(CampaignBegins((), 2, tuple(jobs)))
         for job in jobs:
             tell(JobStarted(job.launch, job.name, job.points, ()))
@@ -142,7 +143,7 @@ def test_each_launch_is_a_line_in_a_pipe_with_what_is_left() -> None:
     points = tuple(PlannedPoint(point=i, op="mpi.bcast", ranks=2, mpi=_MPI.name) for i in range(4))
     jobs = plan_jobs(CampaignFile(points=points, seed=1), 2, ())
     paper = io.StringIO()
-    with listening(Console(file=paper, width=200), 2, None) as tell:
+    with listening(Lines(paper), 2, None) as tell:
         tell(CampaignBegins((), 8, tuple(jobs)))
         for job in jobs:
             tell(JobStarted(job.launch, job.name, job.points, ()))
@@ -177,7 +178,7 @@ def test_a_test_case_that_ended_shows_its_time(tmp_path: Path) -> None:
     planned = load(folder).campaign.points
     paper = io.StringIO()
     jobs = plan_jobs(CampaignFile(points=planned, seed=1), 1, ())
-    with listening(Console(file=paper, force_terminal=True, width=100), 1, None) as tell:
+    with listening(Bar(Console(file=paper, force_terminal=True, width=100)), 1, None) as tell:
         tell(CampaignBegins((), 2, tuple(jobs)))
         tell(JobStarted(1, jobs[0].name, planned, ()))
         tell(PointEnded(planned[0], *ended[0]))
@@ -220,7 +221,7 @@ def test_an_estimate_that_is_far_off_is_corrected_as_soon_as_that_is_known(
     points = tuple(PlannedPoint(point=i, op="mpi.bcast", ranks=2, mpi=_MPI.name) for i in range(2))
     jobs = plan_jobs(CampaignFile(points=points, seed=1), 2, ())
     paper = io.StringIO()
-    with listening(Console(file=paper, width=200), 2, None) as tell:
+    with listening(Lines(paper), 2, None) as tell:
         tell(CampaignBegins((), 4, tuple(jobs), expected))
         for job in jobs:
             tell(JobStarted(job.launch, job.name, job.points, ()))
@@ -249,7 +250,7 @@ def test_a_first_launch_that_takes_longer_than_the_budget_says_so(
     points = tuple(PlannedPoint(point=i, op="mpi.bcast", ranks=2, mpi=_MPI.name) for i in range(4))
     jobs = plan_jobs(CampaignFile(points=points, seed=1), 3, ())
     paper = io.StringIO()
-    with listening(Console(file=paper, width=200), 3, budget) as tell:
+    with listening(Lines(paper), 3, budget) as tell:
         tell(CampaignBegins((), 12, tuple(jobs)))
         tell(JobStarted(1, jobs[0].name, jobs[0].points, ()))
         for point in jobs[0].points:
@@ -263,7 +264,7 @@ def test_a_first_launch_that_takes_longer_than_the_budget_says_so(
 def test_a_test_case_that_goes_on_and_on_says_so() -> None:
     point = PlannedPoint(point=0, op="mpi.allreduce", bytes=3 << 30, ranks=2)
     paper = io.StringIO()
-    with listening(Console(file=paper, width=200), 1, None) as tell:
+    with listening(Lines(paper), 1, None) as tell:
         tell(CaseLasts(point, 45.0, 20.0))
     assert paper.getvalue() == "  mpi.allreduce 3 GiB has run for 45 s, not 20 s as foreseen; it goes on\n"
 

@@ -14,6 +14,7 @@ from steelyard.campaign.events import Event
 from steelyard.campaign.jobs import LaunchGroup, PlannedJob
 from steelyard.campaign.spread import Waits, await_launch, spread_of, spread_words
 from steelyard.cli import progress
+from steelyard.cli.bar import Bar, Lines
 from steelyard.cli.progress import listening
 from steelyard.plan.plan import Measure, Plan
 
@@ -63,12 +64,13 @@ def _waited(monkeypatch: pytest.MonkeyPatch, *, is_terminal: bool) -> str:
     )
     monkeypatch.setattr(progress, "time", clock)
     paper = io.StringIO()
-    console = Console(file=paper, width=100, force_terminal=is_terminal)
-    with listening(console, 3, None) as tell:
+    bar = Bar(Console(file=paper, width=100, force_terminal=True)) if is_terminal else Lines(paper)
+    with listening(bar, 3, None) as tell:
         for launch, until in ((2, 3600.0), (3, 3601.0)):
             while now[0] < until:
                 tell(Waits(launch, until - now[0]))
-                tell.bar.refresh()  # type: ignore[attr-defined]
+                if is_terminal:
+                    tell.bar.refresh()  # type: ignore[attr-defined]
                 now[0] = min(until, now[0] + 60)
     return paper.getvalue()
 

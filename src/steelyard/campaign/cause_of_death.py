@@ -211,7 +211,7 @@ def _killed(
         return int(died["signal"]), f"rank {died['rank']}"
     if all_died := {int(died["rank"]): int(died["signal"]) for died in _BY_RANKS.finditer(said)}:
         return _killed_first(all_died, {place.rank for place in places})
-    left = EXIT.said.search(said) is not None
+    left = EXIT.found_in(said) is not None
     for task, number in _tasks(said):
         if not (left and number in _BY_LAUNCHERS):
             return number, f"rank {task}"

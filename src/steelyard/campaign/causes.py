@@ -27,10 +27,14 @@ class Cause(Struct, frozen=True):
     """
 
     kind: str
-    said: re.Pattern[str]
+    said: str
     sentence: str
     at_once: bool = False  # nothing begins to measure any more, even if the launcher goes on
     spans: bool = False  # says this only in a launch over several hosts
+
+    def found_in(self, text: str) -> re.Match[str] | None:
+        """Look for what is said; it is compiled when a launch dies, for most end well."""
+        return re.search(self.said, text, re.MULTILINE)
 
     def fits(self, *, starting: bool, spans: bool) -> bool:
         """May it be the cause of a launch that has not measured yet, or that spans several hosts?
@@ -41,7 +45,7 @@ class Cause(Struct, frozen=True):
 
 
 def _row(kind: str, said: str, sentence: str, *, at_once: bool = False, spans: bool = False) -> Cause:
-    return Cause(kind, re.compile(said, re.MULTILINE), sentence, at_once, spans)
+    return Cause(kind, said, sentence, at_once, spans)
 
 
 CAUSES = (
@@ -358,7 +362,7 @@ def known_cause(
     `starting`: the launch has not measured yet; `spans`: it is over several hosts.
     """
     for row in rows:
-        if row.fits(starting=starting, spans=spans) and (found := row.said.search(said)):
+        if row.fits(starting=starting, spans=spans) and (found := row.found_in(said)):
             return f"{row.kind}: {_sentence(row, found.groupdict(), command)}"
     return None
 
@@ -372,4 +376,4 @@ def _sentence(row: Cause, groups: Mapping[str, str | None], command: Sequence[st
 
 def ends_at_once(said: str) -> bool:
     """Does what was said so far mean that a launch never begins to measure?"""
-    return any(row.at_once and row.said.search(said) for row in (*CAUSES, EXIT))
+    return any(row.at_once and row.found_in(said) for row in (*CAUSES, EXIT))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import io
 import os
 import shutil
@@ -17,8 +16,6 @@ from steelyard.base.printable import visible
 from steelyard.render.terminal import ERRORS, MARK, Paper, folded, paper_of, table_text
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from steelyard.render.table import Table
 
 _USUAL_SIZE = (80, 24)  # of a terminal that does not say it
@@ -34,20 +31,6 @@ def spell_all() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=ERRORS)
-
-
-@functools.cache
-def err() -> Console:
-    """Return stderr for drawings on a terminal, such as a bar."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False, soft_wrap=True, width=_width_unless_said())
-
-
-def _width_unless_said() -> int | None:
-    """Return the width of the terminal where COLUMNS is 0, which is no width; None: as COLUMNS says."""
-    said = os.environ.get("COLUMNS", "")
-    return shutil.get_terminal_size().columns if said.isdecimal() and int(said) == 0 else None
 
 
 def say(text: str = "") -> int:

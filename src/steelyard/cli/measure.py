@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.base.printable import visible
-from steelyard.cli.console import err, tell
+from steelyard.cli.console import tell
 from steelyard.cli.start import stopped_gently
 from steelyard.plan.plan import Plan
 from steelyard.session.events import RoundBegins, RoundEnded, Said, SessionEvent
@@ -57,9 +57,10 @@ class _Shown(ExitStack):
             case Said():
                 say_event(event)
             case RoundBegins():
+                from steelyard.cli.bar import bar_on
                 from steelyard.cli.progress import listening
 
-                self._show = self.enter_context(listening(err(), event.launches, event.seconds))
+                self._show = self.enter_context(listening(bar_on(sys.stderr), event.launches, event.seconds))
             case RoundEnded():
                 self.close()
             case _:

@@ -11,9 +11,6 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-from rich.progress import BarColumn, Progress, TextColumn
 
 from steelyard.base.errors import InputError
 from steelyard.base.plural import counted
@@ -33,20 +30,16 @@ from steelyard.campaign.events import (
     PointEnded,
 )
 from steelyard.campaign.spread import Waits
+from steelyard.cli.bar import BAR, Lines
 from steelyard.records.campaign_file import PlannedPoint
 from steelyard.records.command_line import resumed
 from steelyard.records.follow import read_ended
 from steelyard.records.job_file import JobFile
 from steelyard.records.parts import StuckRank
 from steelyard.records.schema import End
-from steelyard.render.terminal import folded
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _MOST_RANKS, _MOST_CALLS = 4, 6  # that are shown for a hang
-_BAR, _LEAST_NAME = 8, 16  # letters of a line: the bar, and the rest of a long name
-_REFRESHES = 2  # of the bar per second: each takes some 2 ms of a core, perhaps from ranks
+_LEAST_NAME = 16  # letters of a line: the rest of a long name
 _MOST_SETTINGS = 60  # letters of what a launch sets
 _FAR_OFF = 1.5  # a factor: an estimate that is further off is corrected aloud
 _FAR_OFF_SO_FAR = 3.0  # as long as half of a launch has been measured
@@ -57,17 +50,8 @@ _LOOK_SECONDS, _LOOK_SHARE = 0.5, 0.005  # between numbers, and estimates of the
 
 
 @contextmanager
-def listening(console: Console, launches: int, budget: float | None) -> Iterator[Listener]:
+def listening(bar: Lines, launches: int, budget: float | None) -> Iterator[Listener]:
     """Make a listener that shows the progress; `budget` is the time in seconds for all."""
-    left = TextColumn("{task.fields[left]}", markup=False)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(_BAR), left)
-    bar = Progress(
-        *columns,
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-        refresh_per_second=_REFRESHES,
-    )
     with bar:
         yield _Shower(bar, launches, budget)
 
@@ -137,9 +121,8 @@ def _launch_seconds(event: PointEnded) -> float:
 
 
 class _Shower:
-    def __init__(self, bar: Progress, launches: int, budget: float | None) -> None:
+    def __init__(self, bar: Lines, launches: int, budget: float | None) -> None:
         self.bar, self.launches, self.budget = bar, launches, budget
-        self.task = bar.add_task("starting", total=None, left="")
         self.began = time.monotonic()
         self.common = frozenset[tuple[str, str]]()  # settings of all launches, if others differ
         self.eta = Eta(())
@@ -166,7 +149,7 @@ class _Shower:
                 each = [frozenset(_settings(job.points[0])) for job in event.jobs]
                 self.common = frozenset.intersection(*each) if len(set(each)) > 1 else frozenset()
                 for line in event.words:
-                    self._say(line)
+                    self.bar.say(line)
             case Waits():
                 self._wait(event)
                 return
@@ -184,7 +167,7 @@ class _Shower:
                 self._correct()
                 self._correct_budget()
             case CaseLasts():
-                self._say(
+                self.bar.say(
                     f"  {point_words(event.plan)} has run for {format_duration(event.seconds)}, not "
                     f"{format_duration(event.foreseen)} as foreseen; it goes on"
                 )
@@ -193,7 +176,7 @@ class _Shower:
                 self._say_busy(event.file)
                 return
             case BudgetSpent():
-                self._say(
+                self.bar.say(
                     f"the time budget is spent: {counted(event.points, 'measurement')} in "
                     f"{counted(event.launches, 'launch')} left out; to go on: "
                     f"{resumed(event.folder)}"
@@ -203,7 +186,7 @@ class _Shower:
     def _compute(self, event: PointEnded) -> None:
         """Compute the number to show, unless the last one was a moment ago."""
         began = time.monotonic()
-        if self.bar.disable or began < self.number_at:
+        if not self.bar.is_terminal or began < self.number_at:
             return
         self.number = ended_words(event)
         now = time.monotonic()
@@ -219,11 +202,11 @@ class _Shower:
             self.failed.add(failed)
             of = f" of {mpi}" if mpi else ""
             what = "all test cases" if is_of_all else point_words(event.plan)
-            self._say(f"  {what}{of} failed in launch {self.launch}: {why}")
+            self.bar.say(f"  {what}{of} failed in launch {self.launch}: {why}")
             for rank in end.where[:_MOST_RANKS]:
-                self._say(f"    {stuck_words(rank)}")
+                self.bar.say(f"    {stuck_words(rank)}")
             if len(end.where) > _MOST_RANKS:
-                self._say(f"    and {len(end.where) - _MOST_RANKS} more ranks: the records have them")
+                self.bar.say(f"    and {len(end.where) - _MOST_RANKS} more ranks: the records have them")
 
     def _say_busy(self, file: JobFile) -> None:
         """Print the busiest process on the ranks' CPUs once, in time to end it; short runs end with it."""
@@ -234,18 +217,18 @@ class _Shower:
 
             for words in neighbour_words([file])[:1]:
                 self.is_busy_said = True
-                self._say(f"  warning: {words}")
+                self.bar.say(f"  warning: {words}")
 
     def _begin(self, event: JobStarted) -> None:
         self.launch, self.ended = event.launch, self.ended if event.launch == self.launch else 0
         self.to_come = OrderedDict((point.point, point) for point in event.points)
         for eta in (self.eta, self.spared):
             eta.launch_began(event.name, time.monotonic())
-        if not self.bar.console.is_terminal or event.notes:
+        if not self.bar.is_terminal or event.notes:
             told = [job_words(event.points, self.common), self._left() if self.done else ""]
-            self._say(f"launch {event.launch} of {self.launches}: {', '.join(filter(None, told))}")
+            self.bar.say(f"launch {event.launch} of {self.launches}: {', '.join(filter(None, told))}")
         for note in event.notes if event.launch == 1 else ():
-            self._say(f"  note: {note}")
+            self.bar.say(f"  note: {note}")
 
     def _correct(self) -> None:
         """Say how long it takes in all, if what was said before is far from it.
@@ -261,7 +244,7 @@ class _Shower:
         whole, least = took + rest, 0.0 if is_middle else expected / _FAR_OFF
         if not least <= whole <= expected * (_FAR_OFF_SO_FAR if is_middle else _FAR_OFF):
             part = f"{self.ended} of {counted(cases, 'test case')} of " if is_middle else ""
-            self._say(
+            self.bar.say(
                 f"about {format_duration(whole)} in all, not {format_duration(expected)}: "
                 f"{part}the first launch took {format_duration(took)}"
             )
@@ -281,7 +264,7 @@ class _Shower:
             return
         said, whole = format_duration(self.budget), format_duration(took + rest)
         part = f"{self.ended} of {counted(cases, 'test case')} of the first launch, which is finished"
-        self._say(f"about {whole} in all, not {said}: {part}, took {format_duration(took)}")
+        self.bar.say(f"about {whole} in all, not {said}: {part}, took {format_duration(took)}")
         self.budget, self.is_overrun_said = took + rest, True
 
     def _wait(self, event: Waits) -> None:
@@ -293,26 +276,26 @@ class _Shower:
             self.began += event.seconds if self.budget is not None else 0
         at = time.strftime("%H:%M:%S", time.localtime(time.time() + event.seconds))
         words = f"launch {event.launch} of {self.launches} begins at {at}"
-        if self.bar.console.is_terminal:
+        if self.bar.is_terminal:
             left = f"{format_duration(event.seconds)} to wait"
-            self.bar.update(self.task, description=words, total=self.total, completed=self.done, left=left)
+            self.bar.show(words, self.done, self.total, left)
         elif now >= self.wait_said_at + _WAIT_SAID_SECONDS:
             self.wait_said_at = now
-            self._say(f"{words}, in {format_duration(event.seconds)}")
+            self.bar.say(f"{words}, in {format_duration(event.seconds)}")
 
     def _show(self) -> None:
         """Show `mpi.allreduce 64 KiB: 12.3 us ± 2 % (12/48 in launch 3/10)`; shorten a long name."""
-        if self.to_come and not self.bar.disable:
+        if self.to_come and self.bar.is_terminal:
             left = self._left()
             count = f"{self.ended + 1}/{self.cases[self.launch]}"
             where = f"({count} in launch {self.launch}/{self.launches})"
-            room = self.bar.console.width - len(where) - _BAR - len(left) - len("   ")
+            room = self.bar.width - len(where) - BAR - len(left) - len("   ")
             name, colon, value = self.number.partition(": ")
             if not self.number:
                 name = point_words(next(iter(self.to_come.values())))
             short = shortened(name, max(room - len(colon) - len(value), _LEAST_NAME))
             words = f"{short}{colon}{value} {where}"
-            self.bar.update(self.task, description=words, total=self.total, completed=self.done, left=left)
+            self.bar.show(words, self.done, self.total, left)
 
     def _left(self) -> str:
         """Estimate the rest from the times of points so far, and limit it by the budget."""
@@ -324,12 +307,3 @@ class _Shower:
             self.look_at = now + max(_LOOK_SECONDS, cost / _LOOK_SHARE)
         rest += [] if self.rest is None else [max(0.0, self.rest - (now - self.rest_at))]
         return f"{format_duration(min(rest))} left" if rest else ""
-
-    def _say(self, text: str) -> None:
-        """Print a line; on a terminal it is folded at its words, and all of it keeps its indent."""
-        console = self.bar.console
-        if console.is_terminal:
-            indent = text[: len(text) - len(text.lstrip())]
-            lines = folded(text.lstrip(), console.width - len(indent)).split("\n")
-            text = "\n".join(f"{indent}{line}" for line in lines)
-        console.print(text, markup=False, soft_wrap=True)

@@ -23,6 +23,7 @@ from steelyard.engines.build import describe, ready_solo_engine
 from steelyard.plan.like import THEIR_OPTIONS
 from steelyard.plan.plan import Plan
 from steelyard.records.command_line import command, resumed
+from steelyard.session.measure import any_test_cases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,7 +103,7 @@ def measure_and_show(
 ) -> set[str]:
     """Measure what is not finished, and show all, or write it in the format `to`; return how points ended."""
     try:
-        check = partial(check_prints, to or "", like)
+        check = partial(check_prints, to, like) if to else any_test_cases
         results = measured(plan, folder, retry_failed=retry_failed, scatter=scatter, check=check)
     except KeyboardInterrupt:
         raise StoppedError(_stopped_words(folder)) from None

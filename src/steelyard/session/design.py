@@ -49,15 +49,18 @@ class Needed(Struct, frozen=True):
 
 def design_of(plan: Plan, points: Sequence[PlannedPoint]) -> Design:
     """Make what is fixed of a campaign's tests before its first launch."""
-    from steelyard.judges.compare.scale import FALSE_ALARM, LEAST, MARGIN
-    from steelyard.stats.interim_looks import looks_until
-
     arms = len(dict.fromkeys(point.arm for point in points if point.arm is not None))
     cases = len(points) // max(arms, 1)
     ops = len({point.op for point in points})
-    looks = tuple(looks_until(plan.most_launches)) if plan.precision else (plan.most_launches,)
+    looks: tuple[int, ...] = (plan.most_launches,)
+    if plan.precision:  # statistics take 0.1 s to import, which is later done beside the first launch
+        from steelyard.stats.interim_looks import looks_until
+
+        looks = tuple(looks_until(plan.most_launches))
     if arms < 2:
         return Design(looks=looks)
+    from steelyard.judges.compare.scale import FALSE_ALARM, LEAST, MARGIN
+
     return Design((cases + ops) * (arms - 1), arms - 1, FALSE_ALARM, LEAST, MARGIN, looks)
 
 

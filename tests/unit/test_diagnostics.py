@@ -28,6 +28,7 @@ ROWS = (
     _row("tail", cause=("heat", "noise")),
     _row("modes", cause=("noise",)),
     _row("hint", NOTE),
+    _row("failed"),
 )
 
 
@@ -110,3 +111,10 @@ def test_nobody_is_to_end_a_process_that_nobody_saw() -> None:
     remedies = {row.name: str(row.remedy) for row in CHECKS}
     assert "End" in remedies["busy-neighbour"]
     assert "End" not in remedies["busy-unnamed"]
+
+
+def test_what_the_rows_of_tables_say_is_not_said_again_below_them() -> None:
+    (text,) = diagnostic_text(_found("failed"), below_tables=True)
+    assert "was seen" not in text
+    assert text.endswith("The rows say how. Act.")
+    assert "was seen" in next(diagnostic_text(_found("failed")))

@@ -350,3 +350,13 @@ def test_of_what_is_not_measured_yet_two_sizes_of_an_op_are_grouped(tmp_path: Pa
 
 def _later(line: str) -> bool:
     return re.search(r'"point":[1-9]', line) is not None
+
+
+def test_the_reason_of_a_failure_is_said_once_in_a_table(tmp_path: Path) -> None:
+    points = [
+        FakePoint("mpi.pingpong", steady(9.0), bytes=n, mpi=A, ends=dict.fromkeys(range(9), HANG))
+        for n in (0, 8, 64)
+    ]
+    text = overview_text([made(tmp_path, points, ops=OPS)], PIPE)
+    assert text.count("hang: no sample for 20 s") == 1
+    assert text.count("failed: as above") == 2

@@ -221,7 +221,8 @@ def _show(options: RunOptions, folders: Sequence[Path], out: Path) -> None:
     to = "json" if options.json else options.to
     like = listed(options.like)
     answer = print_results([one.read for one in each], like) if to is None else OnScreen((), 0)
-    lines = sum(tell_diagnostics(one.diagnostics, one.name) for one in each)
+    below = to is None and not like
+    lines = sum(tell_diagnostics(one.diagnostics, one.name, below_tables=below) for one in each)
     line = say_aside if to is None else tell_counted
     lines += line(f"results: {' '.join(map(str, folders))}")
     if to is not None:

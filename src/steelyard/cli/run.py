@@ -109,7 +109,8 @@ def measure_and_show(
         raise StoppedError(_stopped_words(folder)) from None
     answer = _print_answer(plan, results.read, like) if to is None else OnScreen((), 0)
     line = say_aside if to is None else tell_counted
-    lines = tell_diagnostics(results.diagnostics) + line(f"results: {folder}")
+    below = to is None and not like
+    lines = tell_diagnostics(results.diagnostics, below_tables=below) + line(f"results: {folder}")
     if to is not None:
         from steelyard.export.export_input import Export
 

@@ -79,7 +79,7 @@ def show(options: ShowOptions) -> None:
         say_bytes(FORMATS["json" if options.json else "csv"](export))
         return
     answer = print_results([one.read for one in each], like)
-    told = sum(tell_diagnostics(one.diagnostics, one.name) for one in each)
+    told = sum(tell_diagnostics(one.diagnostics, one.name, below_tables=not like) for one in each)
     print_closing(answer.followed_by(told))
 
 
@@ -200,10 +200,14 @@ def _likes(names: Sequence[str]) -> dict[str, Like]:
     return {name.lower(): find_like(name) for name in names}
 
 
-def tell_diagnostics(diagnostics: Sequence[Diagnostic], where: str = "") -> int:
+def tell_diagnostics(
+    diagnostics: Sequence[Diagnostic], where: str = "", *, below_tables: bool = False
+) -> int:
     """Print the findings of the checks on stderr; `where` names the folder of several. Notes are only in the
     report. Return the number of lines.
     """
     from steelyard.diagnostics.text import diagnostic_text
 
-    return sum(tell_counted(line) for line in diagnostic_text(diagnostics, where=where))
+    return sum(
+        tell_counted(line) for line in diagnostic_text(diagnostics, where=where, below_tables=below_tables)
+    )

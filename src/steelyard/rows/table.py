@@ -7,7 +7,7 @@ or folders, stand side by side with a ratio. More rivals are adjacent lines, wit
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from steelyard.base.units import format_bytes
@@ -131,6 +131,7 @@ def _listed(table: RowTable, rivals: RivalNames | None, is_wide: bool) -> Table:
             first = (*key, rivals.of[i]) if rivals else key
             extra = ratio_cells(ratios.get(rivals.of[i])) if rivals else ()
             lines.append(_line(table.rows[i], first, columns, extra, table.remarks.texts[i]))
+    lines = lines if is_wide else _said_once(lines)
     made = Table(
         table.title,
         _explained(table),
@@ -209,6 +210,17 @@ def _line(row: Row, first: CellKey, columns: Sequence[RowColumn], extra: tuple[s
         return Line((*first, failed_words(row)), BAD)
     tone = BAD if row.status == "failed" else WARN if said else PLAIN
     return Line((*first, *(column.cell(row) for column in columns), *extra, said), tone)
+
+
+def _said_once(lines: Sequence[Line]) -> list[Line]:
+    """Write the reason of a failure once, where the next rows have the same."""
+    before = ["", *(line.cells[-1] for line in lines)]
+    return [
+        replace(line, cells=(*line.cells[:-1], f"{line.cells[-1].partition(':')[0]}: as above"))
+        if said and line.tone == BAD and line.cells[-1] == said
+        else line
+        for said, line in zip(before, lines, strict=False)
+    ]
 
 
 def _first_columns(table: RowTable, without: Collection[str]) -> Iterator[Column]:

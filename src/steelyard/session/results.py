@@ -95,7 +95,7 @@ class Results:
         shown = as_shown([self.read])
         found = Comparisons(shown)
         text = overview_text(shown, paper, found.ratios_by)
-        lines = (*found.headline, "", text, *diagnostic_text(self.diagnostics))
+        lines = (*found.headline, "", text, *diagnostic_text(self.diagnostics, below_tables=True))
         return "\n".join(lines).rstrip("\n")
 
     def _repr_html_(self) -> str:

@@ -26,6 +26,7 @@ from steelyard.engines.mpi import find_mpis
 from steelyard.plan.suites import KERNELS
 from steelyard.records.campaign_file import Placement
 from steelyard.records.command_line import resumed
+from steelyard.render.terminal import Paper
 from steelyard.results.rows import results
 
 _DAY_NS = 86_400 * 10**9
@@ -59,6 +60,20 @@ def test_a_machine_is_compared_with_its_reference(advice: Advice, tmp_path: Path
     compared = advice.type("judges/accept/reference.py: _remedy", said, "compare")
     assert (compared.code, "slower" in compared.out) == (1, True)
     assert advice.type("judges/accept/reference.py: _remedy", said, "diff").code == 0
+
+
+@types("analyses/overview.py: _left_words")
+def test_rows_that_a_terminal_leaves_out_are_shown(
+    advice: Advice, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    points = [FakePoint("mpi.bcast", steady(1e3), bytes=8 << k) for k in range(9)]
+    write_folder(tmp_path / FOLDER, points, launches=2)
+    monkeypatch.setattr("steelyard.analyses.overview.MOST_CASES", 5)
+    monkeypatch.setattr("steelyard.cli.show.paper", lambda: Paper(200, is_pipe=False))
+    said = advice.steelyard("show", FOLDER)
+    assert "4 of 9 test cases are not shown here, none that failed" in said.out
+    again = advice.type("analyses/overview.py: _left_words", said, "show")
+    assert (again.code, "2 KiB" in again.out, "not shown" in again.out) == (0, True, False)
 
 
 @types("cli/run.py: measure_and_show")

@@ -130,7 +130,6 @@ def test_examples_of_help_have_the_options_that_there_are() -> None:
 _OPTION = re.compile(r"(?<![\w'-])--[a-z][a-z-]+")
 # Options that sentences name, of other programs, or of every command.
 _OF_OTHERS = {
-    "--all",
     "--format",
     "--help",
     "--level",

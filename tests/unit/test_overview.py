@@ -360,3 +360,22 @@ def test_the_reason_of_a_failure_is_said_once_in_a_table(tmp_path: Path) -> None
     text = overview_text([made(tmp_path, points, ops=OPS)], PIPE)
     assert text.count("hang: no sample for 20 s") == 1
     assert text.count("failed: as above") == 2
+
+
+def test_of_many_test_cases_a_terminal_shows_some_and_all_that_failed(tmp_path: Path) -> None:
+    sizes = tuple(8 << k for k in range(20))
+    ends = [dict.fromkeys(range(9), HANG) if k in (3, 4) else {} for k in range(20)]
+    points = [
+        FakePoint(op, steady(9.0), bytes=size, mpi=A, ends=end)
+        for op in ("mpi.bcast", "mpi.scan")
+        for size, end in zip(sizes, ends, strict=True)
+    ]
+    folder = made(tmp_path, points, launches=2)
+    for most, shown in ((None, 40), (40, 40), (10, 14), (1, 8)):
+        lines = overview_text([folder], PIPE, most=most).splitlines()
+        cases = [line for line in lines if not line.startswith("#")]
+        assert len([line for line in cases if "failed" in line]) == 4
+        assert [line.split()[0] for line in cases][-1] == "4MiB"
+        assert len(cases) == shown
+        left = 40 - shown
+        assert any(f"{left} of 40 test cases are not shown" in line for line in lines) == (left > 0)

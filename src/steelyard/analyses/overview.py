@@ -18,7 +18,7 @@ from steelyard.base.plural import counted, counted_range, joined
 from steelyard.base.printable import visible
 from steelyard.base.serial_map import Mapper, serially
 from steelyard.base.units import format_bytes
-from steelyard.records.command_line import resumed
+from steelyard.records.command_line import command, resumed
 from steelyard.render.table import SIGNS, Table, signs_of
 from steelyard.render.terminal import MARK, Paper, prose_text, table_text
 from steelyard.results.hosts import hosts_seen
@@ -31,12 +31,14 @@ from steelyard.rows.labels import row_labels
 from steelyard.rows.ratios import RatiosBy, no_ratios
 from steelyard.rows.shared_remarks import of_several
 from steelyard.rows.short_names import named_shortly, short_names
-from steelyard.rows.table import RowTable, row_table
+from steelyard.rows.table import RowTable, count_cases, count_laid_out, row_table
 from steelyard.rows.words import cpus_words, why_words
 from steelyard.stats.autocorrelation import LEAST_IN_TIME
 
 MOST_HOSTS = 16  # lines of the table of hosts
+MOST_CASES = 150  # that tables on a terminal show in full; of more they show some
 OF_SEVERAL = "remarks on several tables"
+LEFT_OUT = "test cases that are not shown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +83,13 @@ def folder_names(folders: Sequence[Path]) -> list[str]:
     return [visible(short[name]) for name in whole]
 
 
-def overview_text(folders: Sequence[ReadFolder], paper: Paper, ratios_by: RatiosBy = no_ratios) -> str:
+def overview_text(
+    folders: Sequence[ReadFolder], paper: Paper, ratios_by: RatiosBy = no_ratios, most: int | None = None
+) -> str:
     """Write everything as text; an empty line (in a pipe: `#`) separates tables and the skipped cases.
 
-    `ratios_by` knows the rows of folders that `as_shown` has named.
+    `ratios_by` knows the rows of folders that `as_shown` has named. Of more than `most` test cases some are
+    shown, and all that failed.
     """
     apart = f"{MARK.strip()}\n" if paper.is_pipe else "\n"
     folders = as_shown(folders)
@@ -92,7 +97,7 @@ def overview_text(folders: Sequence[ReadFolder], paper: Paper, ratios_by: Ratios
     known = [*shared_facts(items), *(["mpi"] if len({item.row.mpi for item in items} - {None}) == 1 else [])]
     blocks = [prose_text(text, paper) for text in header_lines(folders, items)]
     blocks += [
-        apart + table_text(table, paper) for table in overview_tables(folders, items, known, ratios_by)
+        apart + table_text(table, paper) for table in overview_tables(folders, items, known, ratios_by, most)
     ]
     told = [f"{what}: skipped: {why}" for what, why in skipped_cases(items)]
     skipped = "".join(prose_text(text, paper) for text in (*told, *unmeasured_words(folders)))
@@ -130,10 +135,11 @@ def overview_tables(
     items: Sequence[Shown],
     known: Collection[str],
     ratios_by: RatiosBy = no_ratios,
+    most: int | None = None,
 ) -> Iterator[Table]:
     """Make the tables of rows, in the order of the report, those of models, and what several tables share.
 
-    `known` are the keys of facts that were already written above.
+    `known` are the keys of facts that were already written above; `most`: see `overview_text`.
     """
     summaries = op_summaries(folders)
     found = [
@@ -142,7 +148,13 @@ def overview_tables(
         if (table := group_rows(group, summaries, known, ratios_by)) is not None
     ]
     common = of_several((table.title, table.remarks.shared) for table in found)
-    tables = [row_table(replace(table, elsewhere=common)) for table in found]
+    count = sum(map(count_cases, found)) if most else 0
+    share = most / count if most and count > most else 1.0
+    chosen = [replace(table, elsewhere=common, share=share) for table in found]
+    tables = [row_table(table) for table in chosen]
+    if share < 1:
+        left = count - sum(map(count_laid_out, chosen))
+        tables += [Table(LEFT_OUT, "", (), (), (_left_words(left, count, folders),))] if left else []
     for folder in folders:
         name = folder.name if len(folders) > 1 else ""
         tables += analysis_tables(folder.made, name)
@@ -152,6 +164,14 @@ def overview_tables(
     yield from (replace(table, explained_signs=signs) for table in tables)
     if common or signs:
         yield Table(OF_SEVERAL, "", (), (), (*common.values(), *(SIGNS[sign] for sign in signs)))
+
+
+def _left_words(left: int, count: int, folders: Sequence[ReadFolder]) -> str:
+    """`155 of 305 test cases are not shown here, none that failed; to show all: steelyard show x --all`."""
+    shows = command("show", *(str(folder.measured.folder) for folder in folders), all=True)
+    return (
+        f"{left} of {counted(count, 'test case')} are not shown here, none that failed; to show all: {shows}"
+    )
 
 
 def op_summaries(folders: Sequence[ReadFolder]) -> dict[str, str]:

@@ -60,6 +60,9 @@ class ShowOptions:
     ] = None
     json: JsonFlag = False
     csv: Annotated[bool, typer.Option("--csv", help="print the rows as CSV")] = False
+    all_: Annotated[
+        bool, typer.Option("--all", help="show all rows on a terminal, which shows some of more than 150")
+    ] = False
 
 
 def show(options: ShowOptions) -> None:
@@ -78,7 +81,7 @@ def show(options: ShowOptions) -> None:
         export = Export(tuple(one.exported() for one in each))
         say_bytes(FORMATS["json" if options.json else "csv"](export))
         return
-    answer = print_results([one.read for one in each], like)
+    answer = print_results([one.read for one in each], like, has_all=options.all_)
     told = sum(tell_diagnostics(one.diagnostics, one.name, below_tables=not like) for one in each)
     print_closing(answer.followed_by(told))
 
@@ -111,12 +114,14 @@ def report(options: ReportOptions) -> None:
     say(str(path))
 
 
-def print_results(folders: Sequence[ReadFolder], like: Sequence[str] = ()) -> OnScreen:
+def print_results(
+    folders: Sequence[ReadFolder], like: Sequence[str] = (), *, has_all: bool = False
+) -> OnScreen:
     """Print the headline and the tables on stdout; those of other suites, if asked for, in place of ours.
 
-    Raises InputError for an unknown test.
+    A terminal has some of many rows, unless it `has_all`. Raises InputError for an unknown test.
     """
-    from steelyard.analyses.overview import as_shown, overview_text
+    from steelyard.analyses.overview import MOST_CASES, as_shown, overview_text
     from steelyard.judges.compare.default_comparisons import Comparisons
 
     folders = as_shown(folders)
@@ -127,7 +132,9 @@ def print_results(folders: Sequence[ReadFolder], like: Sequence[str] = ()) -> On
     for table in theirs:
         lines += print_table(table) + say_aside("")
     if not theirs:
-        text = overview_text(folders, paper(), found.ratios_by)
+        text = overview_text(
+            folders, paper(), found.ratios_by, None if has_all or paper().is_pipe else MOST_CASES
+        )
         lines += print_laid_out(text if paper().is_pipe else f"{text}\n")
     return answer.followed_by(lines)
 

@@ -40,13 +40,15 @@ from steelyard.stats.interim_looks import RATIO_LEVEL
 NOT_BY_TURNS = "The folders were measured at different times: what an hour adds is assumed, not measured."
 IF_INDEPENDENT = f"±: if launches are independent, which fewer than {LEAST_IN_TIME} do not show."
 CellKey = tuple[str, ...]
+_LEAST_CASES = 2  # of a table
 
 
 @dataclass(frozen=True)
 class RowTable:
     """Rows of one table in their order; `summary` describes the op, `known` are facts already
     written above, `ratios_by` gives the ratios of rivals. `elsewhere` are kinds and owners of remarks
-    that are told below all tables.
+    that are told below all tables. Of the test cases that did not fail only this `share` is laid out, two
+    at least; remarks and notes are those of all.
     """
 
     title: str
@@ -55,6 +57,7 @@ class RowTable:
     known: Collection[str] = ()
     ratios_by: RatiosBy = no_ratios
     elsewhere: Collection[tuple[str, str]] = ()
+    share: float = 1.0
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -123,9 +126,8 @@ def _listed(table: RowTable, rivals: RivalNames | None, is_wide: bool) -> Table:
     left_out = ("p99",) if (rivals or table.has_overheads) and not is_wide else ()  # there is no room for all
     columns = columns_of(table.headline, is_wide, left_out)
     keys = rivals.keys if rivals else frozenset()
-    groups = _by_key(table, keys)
     lines = []
-    for key, members in groups.items():
+    for key, members in _laid_out(table, keys):
         ratios = _ratios(table, rivals, members)
         for i in sorted(members, key=lambda i: rivals.names.index(rivals.of[i])) if rivals else members:
             first = (*key, rivals.of[i]) if rivals else key
@@ -153,7 +155,7 @@ def _side_by_side(table: RowTable, rivals: RivalNames) -> Table:
     """Make a line for each test case: both rivals, the ratio of the second to the first, and its interval."""
     headline = headline_columns(table.headline)
     lines = []
-    for key, members in _by_key(table, rivals.keys).items():
+    for key, members in _laid_out(table, rivals.keys):
         rows = {rivals.of[i]: table.rows[i] for i in members}
         cells = [
             column.cell(rows[name]) if name in rows else NOTHING
@@ -195,6 +197,28 @@ def _by_key(table: RowTable, keys: Collection[str]) -> dict[CellKey, list[int]]:
     for i in sorted(range(len(table.rows)), key=place):
         found.setdefault(table.key(i, keys), []).append(i)
     return found
+
+
+def count_cases(table: RowTable) -> int:
+    """Count the test cases of a table, each once for all its rivals."""
+    return len(_by_key(table, table.rivals.keys if table.rivals else frozenset()))
+
+
+def count_laid_out(table: RowTable) -> int:
+    """Count those that its share lets it lay out."""
+    return len(_laid_out(table, table.rivals.keys if table.rivals else frozenset()))
+
+
+def _laid_out(table: RowTable, keys: Collection[str]) -> list[tuple[CellKey, list[int]]]:
+    """Choose test cases by the share of the table, evenly among all, and each that failed."""
+    cases = list(_by_key(table, keys).items())
+    last = len(cases) - 1
+    count = max(_LEAST_CASES, round(table.share * len(cases)))
+    if count > last:
+        return cases
+    even = {round(k * last / (count - 1)) for k in range(count)}
+    is_bad = [any(table.rows[i].status == "failed" for i in members) for _, members in cases]
+    return [case for k, case in enumerate(cases) if k in even or is_bad[k]]
 
 
 def _ratios(table: RowTable, rivals: RivalNames | None, members: Sequence[int]) -> dict[str, Ratio]:

@@ -17,11 +17,12 @@ import pytest
 
 from advice import FOLDER, Advice, launches, raising, types
 from commands import FIXED
+from made_sweep import sweep_of
 from make_records import FakePoint, steady, write_folder
 from record_lines import unsealed
 from scripts import script
 from steelyard.campaign import batch as jobs
-from steelyard.cli import batch
+from steelyard.cli import batch, measure
 from steelyard.engines.mpi import find_mpis
 from steelyard.plan.suites import KERNELS
 from steelyard.records.campaign_file import Placement
@@ -80,6 +81,19 @@ def test_rows_that_a_terminal_leaves_out_are_shown(
 def test_arms_have_the_command_of_their_verdict(advice: Advice) -> None:
     said = advice.measure("--arms", "env.NOTHING_READS_THIS=a,b", "--launches", "2")
     assert advice.type("cli/run.py: measure_and_show", said, "compare").code in (0, 1)
+
+
+@types("cli/tune.py: _left_words")
+def test_what_a_budget_left_of_a_sweep_is_measured(
+    advice: Advice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No MPI is needed: the sweep is made up, the second time with all its launches."""
+    made = [sweep_of(tmp_path / str(count), 2e3, 2e3, launches=count, planned=7) for count in (1, 7)]
+    monkeypatch.setattr(measure, "measured", lambda _plan, _folder: made.pop(0))
+    said = advice.steelyard("tune", "mpi.bcast", "--time-budget", "9s")
+    assert "the time budget left out 24 measurements of the sweep; to go on: " in said.err
+    again = advice.type("cli/tune.py: _left_words", said, "tune")
+    assert ("left out" in again.err, made) == (False, [])
 
 
 @types("cli/check.py: _with_command")

@@ -118,7 +118,7 @@ def test_a_launch_that_is_slow_to_begin_accuses_no_library(tmp_path: Path) -> No
     assert (said.verdict, found.verdict) == ("cannot tell", "cannot tell")
     assert "1 of " in said.evidence
     assert "never began" in said.evidence
-    assert why in said.evidence
+    assert "mpiexec had not begun to measure after 60s" in said.evidence
     assert "--retry failed" in (said.remedy or "")
     points[0] = replace(
         points[0], ends={2: End(point=0, status="failed", why=f"{why}; h2 cannot be reached")}

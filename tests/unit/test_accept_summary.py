@@ -30,6 +30,12 @@ def _broken() -> list[Any]:
     return points
 
 
+def _never_began() -> list[Any]:
+    why = "hang: mpiexec had not begun to measure after 60s, ended by the watchdog"
+    ends = {launch: End(point=0, status="failed", why=why) for launch in range(10)}
+    return [replace(point, ends=ends) for point in machine()]
+
+
 CASES: dict[str, tuple[list[Any], int, str]] = {
     "sound": (machine(), 10, "well: no fault was found in 10 topics."),
     "odd core": (machine(slow_core=1.25), 10, "not well: core 5 is 2"),
@@ -38,6 +44,11 @@ CASES: dict[str, tuple[list[Any], int, str]] = {
     "noise": (machine(lost=0.03), 10, "not well: core 0 loses "),
     "eager": (machine(eager=64), 10, "not well: short messages take up to "),
     "failed": (_broken(), 10, "not well: 1 of 170 runs failed (1 wrong) in mpi.pingpong."),
+    "hung": (
+        _never_began(),
+        1,
+        "cannot tell: no fault was found, but 18 of 18 runs never began (mpiexec had not begun to measure ",
+    ),
     "cut": (machine(mpi_ns=9000.0), 2, "cannot tell: no fault was found, but too little was measured for "),
 }
 

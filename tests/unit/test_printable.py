@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.base.printable import shortened, visible
+from steelyard.base.printable import ended, shortened, visible
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,6 @@ def test_control_characters_are_shown_and_not_obeyed(text: str, seen: str) -> No
 
 def test_a_cut_is_told() -> None:
     assert shortened("x" * 300, 10) == "xxxxxxx..."
+    assert shortened("cannot. Then", 10) == "cannot..."
+    assert [ended(text) for text in ("no room", "no room.", "no...")] == ["no room.", "no room.", "no..."]
     assert shortened("\x1b" * 3, 12) == r"\x1b\x1b\x1b"

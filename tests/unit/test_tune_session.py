@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from made_sweep import FORCED, MPI, SIZES, US, made_sweep, sweep_of
 from make_records import FakePoint, steady, write_folder
 from steelyard.base.errors import InputError
 from steelyard.cli.tune import TuneOptions
@@ -25,34 +25,6 @@ from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.plan.plan import Plan
 from steelyard.session.results import Results, read_results
 from steelyard.session.tune import Checking, own_table, tune
-
-MPI, FORCED = "openmpi-4.1.4", "OMPI_MCA_coll_tuned_bcast_algorithm"
-SIZES = (8, 1024)
-US = 1e3
-
-
-def _made(
-    folder: Path, points: Sequence[FakePoint], env: Sequence[Mapping[str, str]], launches: int
-) -> Results:
-    """Results with variables of the launches, which made-up points have not."""
-    plan = {"measure": [{"ops": ["mpi.bcast"]}], "launches": launches}
-    write_folder(folder, points, launches=launches, plan=plan)
-    path = folder / "campaign.json"
-    campaign = json.loads(path.read_bytes())
-    for point, own in zip(campaign["points"], env, strict=True):
-        point["env"] = dict(own)
-    path.write_text(json.dumps(campaign))
-    return read_results(folder)
-
-
-def _sweep(folder: Path, usual: float = 100 * US, forced: float = 40 * US, launches: int = 6) -> Results:
-    """The library's own choice takes `usual` at 1 KiB, the binomial one `forced`; at 8 B both are alike."""
-    times = {(8, "-"): 2 * US, (8, "binomial"): 2 * US, (1024, "-"): usual, (1024, "binomial"): forced}
-    points = [
-        FakePoint("mpi.bcast", steady(time, count=30), bytes=size, mpi=MPI)
-        for (size, _), time in times.items()
-    ]
-    return _made(folder, points, [{FORCED: value} for _, value in times], launches)
 
 
 class _Library:
@@ -71,7 +43,7 @@ class _Library:
             for times in arms.values()
             for size, time in zip(SIZES, times, strict=True)
         ]
-        return _made(
+        return made_sweep(
             folder, points, [{"run by": str(arm)} for arm in arms for _ in SIZES], plan.launches or 1
         )
 
@@ -88,7 +60,7 @@ def test_a_file_is_recommended_by_what_came_of_it(
     with_file: float, verdict: str, why: str, tmp_path: Path
 ) -> None:
     library = _Library(with_file)
-    found = tune(_sweep(tmp_path / "sweep"), tmp_path, Checking(10, "90s", library.measure))
+    found = tune(sweep_of(tmp_path / "sweep"), tmp_path, Checking(10, "90s", library.measure))
     (mpi,) = found.mpis
     assert (mpi.verdict, why in mpi.why) == (verdict, True), mpi.why
     assert [(one.bytes, one.algorithm) for one in mpi.cases] == [(8, ""), (1024, "binomial")]
@@ -104,7 +76,7 @@ def test_a_file_is_recommended_by_what_came_of_it(
 
 def test_the_file_is_measured_by_turns_with_none(tmp_path: Path) -> None:
     library = _Library(40 * US)
-    tune(_sweep(tmp_path / "sweep"), tmp_path, Checking(10, "90s", library.measure))
+    tune(sweep_of(tmp_path / "sweep"), tmp_path, Checking(10, "90s", library.measure))
     (plan,) = library.plans
     assert (plan.launches, plan.time_budget, plan.mpi) == (10, "90s", (MPI,))
     without, words = plan.arms["wrapper"]
@@ -125,7 +97,7 @@ def test_a_sweep_that_finds_nothing_measures_nothing(tmp_path: Path, launches: i
     def never(_plan: Plan, _folder: Path) -> Results:
         raise AssertionError
 
-    sweep = _sweep(tmp_path / "sweep", forced=100 * US, launches=launches)
+    sweep = sweep_of(tmp_path / "sweep", forced=100 * US, launches=launches)
     found = tune(sweep, tmp_path, Checking(10, None, never))
     assert [mpi.verdict for mpi in found.mpis] == [verdict]
     assert (launches > 1) == ("2 of 2 at the sizes may be faster" not in found.mpis[0].why)
@@ -140,21 +112,21 @@ def test_results_without_forced_algorithms_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_library_without_a_table_is_refused(tmp_path: Path) -> None:
-    sweep = _sweep(tmp_path / "sweep")
+    sweep = sweep_of(tmp_path / "sweep")
     with pytest.raises(InputError, match="has no table of algorithms that a file could change"):
         own_table(sweep.read.measured, "mpich-5.0.2")
 
 
-def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_ismade_sweep(tmp_path: Path) -> None:
     library, out = _Library(40 * US), tmp_path / "out" / "of ten"
-    found = tune(_sweep(tmp_path / "sweep"), out, Checking(10, None, library.measure))
+    found = tune(sweep_of(tmp_path / "sweep"), out, Checking(10, None, library.measure))
     assert found.verdict == RECOMMENDED
     said = list(tuned_sentences(found))[-1]
     assert shlex.split(said.partition(": ")[2]) == [".", str(out / f"{MPI}.sh")]
 
 
 def test_launches_of_another_file_and_an_earlier_script_recommend_nothing(tmp_path: Path) -> None:
-    sweep, script = _sweep(tmp_path / "sweep"), tmp_path / f"{MPI}.sh"
+    sweep, script = sweep_of(tmp_path / "sweep"), tmp_path / f"{MPI}.sh"
     tune(sweep, tmp_path, Checking(10, None, _Library(40 * US).measure))
     assert script.exists()
     shutil.rmtree(tmp_path / f"check-{MPI}")
@@ -169,7 +141,7 @@ def test_a_script_of_somebody_else_is_not_removed(tmp_path: Path) -> None:
     script = tmp_path / f"{MPI}.sh"
     script.write_text("mine\n")
     with pytest.raises(InputError, match="is no script of steelyard tune"):
-        tune(_sweep(tmp_path / "sweep"), tmp_path, Checking(10, None, _Library(40 * US).measure))
+        tune(sweep_of(tmp_path / "sweep"), tmp_path, Checking(10, None, _Library(40 * US).measure))
     assert script.read_text() == "mine\n"
 
 

@@ -66,6 +66,11 @@ def one_line(text: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """Make a text visible, and cut it to `most` letters."""
+    """Make a text visible, and cut it to `most` letters, its `...` included: no more dots than three."""
     text = visible(text)
-    return text if len(text) <= most else text[: most - 3] + "..."
+    return text if len(text) <= most else text[: most - 3].rstrip(". ") + "..."
+
+
+def ended(text: str) -> str:
+    """Give a sentence a full stop, unless it ends with one, or was cut."""
+    return text if text.endswith(".") else f"{text}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,12 +13,15 @@ import typer
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
-from steelyard.base.plural import joined
+from steelyard.base.plural import counted, joined
 from steelyard.cli.console import paper, print_laid_out, print_table, say_aside, tell
 from steelyard.cli.options import JsonFlag, JunitFile, MpiNames, StrictFlag, launches_option, listed
 from steelyard.cli.verdict_output import exit_judged, say_judgement, write_junit
+from steelyard.records.command_line import retyped
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from steelyard.judges.tuning.verdicts import Tuned
     from steelyard.plan.plan import Plan
     from steelyard.session.results import Results
@@ -91,13 +95,31 @@ def tune(options: TuneOptions) -> None:
 
     folder = options.out or free_folder("tune")
     sweep = _swept(options, folder)
-    result = tune(sweep, folder, Checking(options.launches, options.time_budget, measured))
+    checks: list[Results] = []
+
+    def check(plan: Plan, into: Path) -> Results:
+        checks.append(measured(plan, into))
+        return checks[-1]
+
+    result = tune(sweep, folder, Checking(options.launches, options.time_budget, check))
     write_junit(options.junit, "steelyard tune", TUNED, judged_mpis(result), options.strict)
     if options.json:
         say_judgement(result)
     else:
         _print(result)
+    for sentence in _left_words(sweep, checks, folder):
+        tell(sentence)
     exit_judged(TUNED, (mpi.verdict for mpi in result.mpis), options.strict)
+
+
+def _left_words(sweep: Results, checks: Sequence[Results], folder: Path) -> Iterator[str]:
+    """Say what a time budget left out of the sweep and of the files' launches, and how to go on with both."""
+    counts = {"of the sweep": (sweep,), "with the files and without": checks}
+    left = {what: sum(one.read.measured.unfinished for one in some) for what, some in counts.items()}
+    named = [f"{counted(count, 'measurement')} {what}" for what, count in left.items() if count]
+    if named:
+        goes_on = retyped(sys.argv[1:], out=folder)
+        yield f"the time budget left out {joined(named)}; to go on: {goes_on}"
 
 
 def _swept(options: TuneOptions, folder: Path) -> Results:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from steelyard.analyses.rma_support.model import BROKEN, outcome_of
 from steelyard.base.plural import counted, joined
 from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
+from steelyard.judges.accept.summary import never_began_words
 from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.records.command_line import resumed
 from steelyard.records.failure_kinds import is_slow_start
@@ -36,7 +37,7 @@ def _found(candidate: Candidate, rows: Sequence[Row]) -> Finding:
     none.
     """
     failed = [(row, launch) for row in rows for launch in row.launches if launch.status == "failed"]
-    slow = [(row, launch.why or "") for row, launch in failed if is_slow_start(launch.why)]
+    slow = [row for row, launch in failed if is_slow_start(launch.why)]
     bad = [
         (row, launch.why or "no reason given", outcome_of(launch))
         for row, launch in failed
@@ -57,8 +58,7 @@ def _found(candidate: Candidate, rows: Sequence[Row]) -> Finding:
     if slow:
         return Finding(
             CANNOT_TELL,
-            f"{len(slow)} of {counted(ran, 'run')} never began: {_named(slow)}. A busy machine "
-            "does that, too.",
+            f"{never_began_words(rows)}, as in {row_name(slow[0])}.",
             f"To measure again what never began, when the machine is less busy: {again}",
             brief=f"{len(slow)} of {counted(ran, 'run')} never began",
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from steelyard.base.plural import counted, joined
@@ -11,6 +11,8 @@ from steelyard.base.printable import visible
 from steelyard.base.units import format_memory
 from steelyard.judges.accept.criterion import NOT_WELL, WELL, Topic
 from steelyard.judges.accept.measurement import Weighed
+from steelyard.records.failure_kinds import is_slow_start
+from steelyard.results.row import Row
 
 _MOST_NAMED = 3  # faults, or hosts, in a sentence
 
@@ -24,6 +26,8 @@ def why_words(verdict: str, topics: Sequence[Topic], weighed: Weighed) -> str:
     if verdict == NOT_WELL:
         return f"{'; '.join(one.brief for one in own[:_MOST_NAMED])}{more}"
     names = joined(one.topic for one in own)
+    if hung := never_began_words(weighed.rows):
+        return f"no fault was found, but {hung}; too little was measured for {names}"
     if weighed.unfinished:
         return f"no fault was found, but too little was measured for {names}"
     first = "; ".join(f"{one.topic}: {one.brief}" for one in own[:_MOST_NAMED])
@@ -35,6 +39,21 @@ def why_words(verdict: str, topics: Sequence[Topic], weighed: Weighed) -> str:
 def _is_usual(topic: Topic) -> bool:
     """Is it judged without being asked for? A reference, which the reader gave, comes first."""
     return topic.topic != "reference"
+
+
+def never_began_words(rows: Iterable[Row]) -> str:
+    """`26 of 34 runs never began (mpiexec had not begun to measure after 60s): MPI_Init or its launcher
+    hangs, or the machine is too busy`; nothing where all began.
+    """
+    runs = [launch for row in rows for launch in row.launches if launch.status in ("ok", "failed")]
+    reasons = [launch.why for launch in runs if launch.why and is_slow_start(launch.why)]
+    if not reasons:
+        return ""
+    why = reasons[0].removeprefix("hang: ").partition(",")[0]
+    return (
+        f"{len(reasons)} of {counted(len(runs), 'run')} never began ({why}): MPI_Init or its launcher hangs, "
+        "or the machine is too busy"
+    )
 
 
 def machine_words(weighed: Weighed) -> str:

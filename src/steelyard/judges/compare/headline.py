@@ -21,6 +21,7 @@ from steelyard.analyses.ranking.model import Ranking, Way
 from steelyard.analyses.ranking.row import SETTINGS
 from steelyard.analyses.registry import answers_of
 from steelyard.base.plural import counted
+from steelyard.base.printable import ended
 from steelyard.base.units import format_bytes, format_time, format_values
 from steelyard.judges.compare.scale import FASTER, LITTLE, MARGIN, SAME, SLOWER
 from steelyard.judges.compare.tables import would_decide
@@ -240,7 +241,7 @@ def _outcomes(rows: Sequence[Row], has_sentences: bool) -> Iterator[str]:
     if failed:
         first = f"{row_name(failed[0])}: {failed[0].why or 'no reason given'}"
         more = f"; and {len(failed) - 1} more" if len(failed) > 1 else ""
-        yield f"{len(failed)} of {cases} failed: {first}{more}."
+        yield ended(f"{len(failed)} of {cases} failed: {first}{more}")
     to_come = sum(1 for row in rows if row.why == NOT_YET)
     skipped = [row for row in rows if row.status == "skipped" and row.why != NOT_YET]
     parts = [f"{len(skipped)} of {cases} could not be measured here{_why_words(skipped)}"] if skipped else []

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from steelyard.base.plural import counted, plural
+from steelyard.base.printable import ended
 from steelyard.base.units import format_factor
 from steelyard.judges.compare.scale import FASTER, LITTLE, SAME, SLOWER
 from steelyard.judges.compare.verdicts import CaseVerdict, Verdicts
@@ -113,7 +114,7 @@ def _notes(verdicts: Verdicts) -> tuple[str, ...]:
     notes += zero_notes(verdicts.zeros)
     if verdicts.missing:
         notes.append(f"{verdicts.missing} test cases were not measured for all rivals.")
-    notes += _few_of([f"Not compared: {why}." for why in verdicts.refused], "are not compared")
+    notes += _few_of([ended(f"Not compared: {why}") for why in verdicts.refused], "are not compared")
     return tuple(notes)
 
 
@@ -126,7 +127,7 @@ def _few_of(sentences: Sequence[str], what: str) -> list[str]:
 def zero_notes(zeros: Sequence[str]) -> list[str]:
     """Write sentences about launches below the resolution of their timer."""
     why = "a median of 0, less than the timer can tell"
-    notes = [f"Left out: {zero}: {why}." for zero in zeros[:_NAMED]]
+    notes = [ended(f"Left out: {zero}: {why}") for zero in zeros[:_NAMED]]
     return [*notes, *([f"Left out: {len(zeros) - _NAMED} more such."] if len(zeros) > _NAMED else [])]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from steelyard.base.plural import counted
+from steelyard.base.printable import ended
 from steelyard.base.units import format_bytes, format_factor
 from steelyard.judges.compare.scale import FASTER, LITTLE, SAME, SLOWER
 from steelyard.judges.compare.tables import interval_words, zero_notes
@@ -98,7 +99,7 @@ def _notes(checked: Checked) -> Iterator[str]:
     if checked.missing:
         yield f"Tonight lacks {counted(checked.missing, 'test case')} of earlier nights."
     yield from zero_notes(checked.zeros)
-    yield from (f"Left out: {reason.folder}: {reason.why}." for reason in checked.left_out[:_NAMED])
+    yield from (ended(f"Left out: {reason.folder}: {reason.why}") for reason in checked.left_out[:_NAMED])
     if len(checked.left_out) > _NAMED:
         yield f"Left out: {len(checked.left_out) - _NAMED} more."
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from steelyard.base.plural import counted
+from steelyard.base.printable import ended
 from steelyard.base.units import format_bytes
 from steelyard.judges.compare.scale import FASTER, SLOWER
 from steelyard.judges.compare.verdicts import CaseVerdict, Verdicts
@@ -152,7 +153,7 @@ def _cells(case: TunedCase) -> tuple[str, ...]:
 def tuned_sentences(result: Tuned) -> Iterator[str]:
     """Say of each MPI whether its file is recommended, and how it is used."""
     for mpi in result.mpis:
-        yield f"{mpi.mpi}: {mpi.verdict}: {mpi.why}."
+        yield ended(f"{mpi.mpi}: {mpi.verdict}: {mpi.why}")
         if mpi.script:
             yield f"To use it in a shell: . {shlex.quote(mpi.script)}"
 

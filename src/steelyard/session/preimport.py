@@ -12,7 +12,13 @@ from collections.abc import Sequence
 
 # Each takes some tens of ms; in the order of their first use.
 _MODULES = (
-    *("numpy", "steelyard.results.rows", "steelyard.diagnostics.results", "steelyard.export.formats"),
+    *(
+        "numpy",
+        "numpy.ma",
+        "steelyard.results.rows",
+        "steelyard.diagnostics.results",
+        "steelyard.export.formats",
+    ),
     *("steelyard.session.results", "jinja2", "steelyard.report"),
 )
 

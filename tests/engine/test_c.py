@@ -21,7 +21,7 @@ def _build(preset: str, sanitizers: str, compiler: str, trial: Path) -> Path:
     (trial / "trial.c").write_text("int main(void) { return 0; }\n")
     flags = [f"-fsanitize={sanitizers}", "-o", str(trial / "trial")]
     for argv in ([compiler, str(trial / "trial.c"), *flags], [str(trial / "trial")]):
-        done = run(argv, timeout=60)
+        done = run(argv, timeout=600)
         if done.code != 0:
             pytest.skip(f"no sanitizers {sanitizers} here: {done.err.strip().splitlines()[-1]}")
     return built(preset)

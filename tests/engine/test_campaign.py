@@ -201,7 +201,7 @@ def orphans(monkeypatch: pytest.MonkeyPatch) -> Orphans:
 def test_orphans_would_be_seen(orphans: Orphans) -> None:
     with subprocess.Popen(["sleep", "60"]) as left:
         try:
-            deadline = time.monotonic() + 10  # for a moment after exec, a process has no environment yet
+            deadline = time.monotonic() + 600  # for a moment after exec, a process has no environment yet
             while not (found := orphans()) and time.monotonic() < deadline:
                 time.sleep(0.01)
             assert found == [left.pid]

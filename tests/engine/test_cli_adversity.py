@@ -56,7 +56,7 @@ def _steelyard(
         preexec_fn=before,
         env=env,
         cwd=cwd,
-        timeout=300,
+        timeout=600,
     )
 
 
@@ -256,7 +256,7 @@ def test_an_interruption_at_any_instant_is_a_sentence(after: float, orphans: Orp
         assert tool.stdout.readline() == "begun\n"
         time.sleep(after)
         tool.send_signal(signal.SIGINT)
-        _, err = tool.communicate(timeout=120)
+        _, err = tool.communicate(timeout=600)
     assert "Traceback" not in err
     assert tool.returncode in (0, 130)  # 0: it was faster
     assert tool.returncode == 0 or err.splitlines()[-1].startswith("steelyard: stopped")
@@ -272,9 +272,9 @@ def test_the_second_interruption_ends_it_at_once(orphans: Orphans, tmp_path: Pat
         assert tool.stderr is not None
         heard = next(line for line in tool.stderr if "Ctrl-C again ends it at once" in line)
         tool.send_signal(signal.SIGINT)  # not before: of two at once the kernel makes one
-        err = heard + tool.communicate(timeout=120)[1]
+        err = heard + tool.communicate(timeout=600)[1]
     assert (tool.returncode, "Traceback" in err) == (130, False)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 600
     while orphans() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert orphans() == []
@@ -286,7 +286,7 @@ def test_a_signal_ends_it_with_its_own_code(number: signal.Signals, orphans: Orp
     with subprocess.Popen([*_ARGV, *words], stderr=subprocess.PIPE, text=True) as tool:
         _await_launch(tmp_path / "out")
         tool.send_signal(number)
-        _, err = tool.communicate(timeout=120)
+        _, err = tool.communicate(timeout=600)
     assert (tool.returncode, "Traceback" in err, orphans()) == (128 + number, False, [])
     assert (tmp_path / "out" / "results.json").is_file()
 
@@ -314,12 +314,12 @@ def command():
 steelyard.cli.main.main = command
 start.main()
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stderr) == (128 + number, "")
 
 
 def _await_launch(folder: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while time.monotonic() < deadline:
         if any(b'"launch"' in path.read_bytes() for path in folder.glob("records/*.jsonl")):
             return

@@ -57,7 +57,7 @@ def _codes(raises: str, calls: list[list[str]], cache: Path) -> tuple[dict[str, 
         text=True,
         env=os.environ | {"STEELYARD_CACHE": str(cache)},
         check=True,
-        timeout=300,
+        timeout=600,
     )
     return {" ".join(words): code for words, code in map(json.loads, done.stdout.splitlines())}, done.stderr
 

@@ -81,8 +81,8 @@ def test_memory_that_is_registered_for_an_endpoint(
     """As some providers want it, by a libfabric that stands before the real one."""
     lines = list(_lines("ofi", threads))
     source = Path(__file__).parents[1] / "data" / "ofi_endpoint_memory.c"
-    run([compiler, "-shared", "-fPIC", "-o", f"{tmp_path}/libfabric.so.1", str(source), "-ldl"], timeout=60)
-    real = run([compiler, "-print-file-name=libfabric.so.1"], timeout=60).out.strip()
+    run([compiler, "-shared", "-fPIC", "-o", f"{tmp_path}/libfabric.so.1", str(source), "-ldl"], timeout=600)
+    real = run([compiler, "-print-file-name=libfabric.so.1"], timeout=600).out.strip()
     if not Path(real).is_absolute():
         pytest.skip("the real libfabric is not found")
     monkeypatch.setenv("OFI_REAL", real)

@@ -146,7 +146,7 @@ def _like(pattern: str) -> list[Snippet]:
 def _type(text: str, here: Path) -> str:
     environ = {**os.environ, "PATH": f"{_BIN}{os.pathsep}{os.environ['PATH']}"}
     words = ["sh", "-c", text]
-    done = subprocess.run(words, cwd=here, env=environ, capture_output=True, text=True, timeout=400)
+    done = subprocess.run(words, cwd=here, env=environ, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, f"{text}: {done.stderr}"
     return done.stdout
 

@@ -106,7 +106,7 @@ def test_what_engines_have_in_common_is_compiled_once(
 def test_a_wrapper_that_changes_code_has_a_common_part_of_its_own(
     toy: Path, tmp_path: Path, own_cache: Path, compiler: str, option: str
 ) -> None:
-    if run([compiler, option, "-x", "c", "-c", os.devnull, "-o", tmp_path / "o"], timeout=60).code != 0:
+    if run([compiler, option, "-x", "c", "-c", os.devnull, "-o", tmp_path / "o"], timeout=600).code != 0:
         pytest.skip(f"{compiler} has no {option} here")
     solo_engine()
     mpi_engine(_mpi(abi=False, mpicc=_wrapper(tmp_path / "mpi", f"{compiler} {option}")))
@@ -123,7 +123,7 @@ def test_the_common_part_of_the_installation_is_used_where_it_is_the_same(
     toy: Path, tmp_path: Path, own_cache: Path, compiler: str, version: str, added: str, used: bool
 ) -> None:
     made = Path(solo_engine().path)
-    first = run([compiler, "--version"], timeout=60).out.partition("\n")[0]
+    first = run([compiler, "--version"], timeout=600).out.partition("\n")[0]
     name, _, release = first.partition(" ")
     (common,) = own_cache.glob("engines/*/common.o")
     shutil.move(common, tmp_path / "installed")
@@ -253,7 +253,7 @@ def test_an_engine_that_others_could_write_is_built_anew(
         )
         path.write_text("#!/bin/sh\nexit 5\n")
         path.with_name("sha256").write_text(hashlib.sha256(path.read_bytes()).hexdigest())
-        assert run([solo_engine().path], timeout=60).code == 5  # ours alone: it is believed
+        assert run([solo_engine().path], timeout=600).code == 5  # ours alone: it is believed
         path.with_name(name).chmod(0o707)
         assert describe(solo_engine()).engine == "solo"
     finally:

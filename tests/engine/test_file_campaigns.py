@@ -109,7 +109,7 @@ def _ended_under(monkeypatch: pytest.MonkeyPatch, path: Path, compiler: str, **m
     setup, files, library = setup_of(), path / "files", path / "faults.so"
     files.mkdir()
     source = Path(__file__).parents[1] / "data" / "pwrite_faults.c"
-    run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], timeout=60)
+    run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], timeout=600)
     monkeypatch.setenv("LD_PRELOAD", str(library))
     plan = plan_of("file.pwrite", bytes="4Ki", ranks=2, hang_after="6s", **more)
     measures = tuple(msgspec.structs.replace(one, files=str(files)) for one in plan.measure)
@@ -182,7 +182,7 @@ def test_campaigns_that_are_killed_leave_nothing_after_the_next_run(tmp_path: Pa
             child.pause(rng.uniform(0.6, 2.0))
             child.signal(child.pids(), signal.SIGKILL)
         left += len(list(place.iterdir())) > len(others)
-        done = run([*argv], timeout=200)
+        done = run([*argv], timeout=600)
         assert done.code == 0, done.err
         assert {path.name for path in place.iterdir()} == {"precious", "steelyard-files-0-other"}
         assert {path: path.read_bytes() for path in others} == others

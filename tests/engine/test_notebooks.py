@@ -18,7 +18,7 @@ _FOLDER = ROOT / "docs" / "notebooks"
 _EXECUTE = """
 import sys, nbclient, nbformat
 notebook = nbformat.read(sys.argv[1], 4)
-nbclient.NotebookClient(notebook, timeout=240).execute()
+nbclient.NotebookClient(notebook, timeout=600).execute()
 nbformat.write(notebook, "executed.ipynb")
 """
 # Notebook -> the families of MPIs that it needs, and words of its output.
@@ -51,7 +51,7 @@ def test_a_notebook_runs_from_its_top(name: str, tmp_path: Path) -> None:
         pytest.skip(f"no {lacking[0] or 'MPI'} is here")
     path = _FOLDER / f"{name}.ipynb"
     argv = [sys.executable, "-c", _EXECUTE, str(path)]
-    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=280)
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     cells = json.loads((tmp_path / "executed.ipynb").read_text(encoding="utf-8"))["cells"]
     said = "".join(_texts([cell.get("outputs", []) for cell in cells]))

@@ -83,13 +83,13 @@ def _lied_to(folder: Path, compiler: str, fault: str, after: int) -> tuple[list[
     """Write files by a pwrite with that fault, then another test case: how they ended, and what was said."""
     source = Path(__file__).parents[1] / "data" / "pwrite_faults.c"
     library = folder / "faults.so"
-    run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], timeout=60)
+    run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], timeout=600)
     out, points = folder / "out", folder / "points"
     line = "op=file.pwrite bytes=4096 calls=4 rule=fixed count=100 warm_up=brief"
     points.write_text(f"point=0 {line}\npoint=1 op=self.empty {_FIXED}\n")
     env = {"LD_PRELOAD": str(library), "FAULT": fault, "FAULT_AFTER": str(after)}
     argv = [_solo().path, "run", "--ranks", "2", "--files", str(folder / "files"), "--out", str(out)]
-    done = run([*argv, "--points", str(points)], env=os.environ | env, timeout=100)
+    done = run([*argv, "--points", str(points)], env=os.environ | env, timeout=600)
     return [record for record in read_records(out).records if isinstance(record, End)], done.err
 
 
@@ -134,9 +134,9 @@ def test_a_limit_on_the_size_of_files_is_a_failed_row(tmp_path: Path) -> None:
     points.write_text(f"point=0 op=file.pwrite bytes=1Mi {_FIXED}\npoint=1 op=self.empty {_FIXED}\n")
     argv = [_solo().path, "run", "--files", str(tmp_path / "files"), "--out", str(out)]
     limited = ["prlimit", f"--fsize={1 << 20}", *argv, "--points", str(points)]
-    if run(["prlimit", "--version"], timeout=60).code != 0:
+    if run(["prlimit", "--version"], timeout=600).code != 0:
         pytest.skip("prlimit is missing")
-    run(limited, timeout=100)
+    run(limited, timeout=600)
     first, second = (record for record in read_records(out).records if isinstance(record, End))
     assert (first.status, second.status) == ("failed", "ok")
     assert "File too large; see ulimit -f" in (first.why or "")
@@ -169,7 +169,7 @@ def test_what_kills_have_left_is_removed_and_nothing_else(tmp_path: Path, kills:
             child.pause(rng.uniform(0.01, 0.2))
             child.signal(child.pids(), signal.SIGKILL)
         left += own.exists()
-        assert run([_solo().path, "tidy", str(own)], timeout=60).code == 0
+        assert run([_solo().path, "tidy", str(own)], timeout=600).code == 0
         assert not own.exists()
         assert {path: path.read_bytes() for path in others} == others
     assert left > 0 or kills < 30, "some of them were killed while there were files"
@@ -208,7 +208,7 @@ def test_a_folder_of_others_is_left_alone(tmp_path: Path) -> None:
         )
         (end,) = (record for record in records if isinstance(record, End))
         assert end.status == "failed"
-        assert run([_solo().path, "tidy", str(folder)], timeout=60).code != 0
+        assert run([_solo().path, "tidy", str(folder)], timeout=600).code != 0
     assert [path.name for path in theirs.iterdir()] == ["precious"]
 
 
@@ -217,7 +217,7 @@ def test_tidy_keeps_a_folder_that_has_no_name_of_a_campaign(tmp_path: Path, name
     folder = tmp_path / name
     folder.mkdir(mode=0o700)
     (folder / "precious").touch()
-    done = run([_solo().path, "tidy", str(folder)], timeout=60)
+    done = run([_solo().path, "tidy", str(folder)], timeout=600)
     assert done.code != 0
     assert "is not named steelyard-files-..." in done.err
     assert [path.name for path in folder.iterdir()] == ["precious"]
@@ -229,9 +229,9 @@ def test_tidy_removes_what_a_launch_has_left(tmp_path: Path) -> None:
     (folder / "names-3" / "r3.0").touch()
     (folder / "shared").write_bytes(b"x")
     folder.chmod(0o700)
-    assert run([_solo().path, "tidy", str(folder)], timeout=60).code == 0
+    assert run([_solo().path, "tidy", str(folder)], timeout=600).code == 0
     assert not folder.exists()
-    assert run([_solo().path, "tidy", str(folder)], timeout=60).code == 0, "there is nothing to do"
+    assert run([_solo().path, "tidy", str(folder)], timeout=600).code == 0, "there is nothing to do"
 
 
 def test_more_than_a_share_of_what_is_free(tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def test_more_than_a_share_of_what_is_free(tmp_path: Path) -> None:
 def test_small_and_read_only_file_systems(tmp_path: Path, options: str, words: str) -> None:
     place = tmp_path / "mount"
     place.mkdir()
-    mounted = run(["mount", "-t", "tmpfs", "-o", options, "none", str(place)], timeout=60)
+    mounted = run(["mount", "-t", "tmpfs", "-o", options, "none", str(place)], timeout=600)
     if mounted.code != 0:
         pytest.skip(f"tmpfs cannot be mounted here: {mounted.err}")
     try:
@@ -265,7 +265,7 @@ def test_small_and_read_only_file_systems(tmp_path: Path, options: str, words: s
         assert second.status == "ok"
         assert [path.name for path in place.iterdir()] == ([] if options == "ro" else ["others"])
     finally:
-        assert run(["umount", str(place)], timeout=60).code == 0
+        assert run(["umount", str(place)], timeout=600).code == 0
 
 
 def test_what_was_read_from_storage_is_counted(tmp_path: Path) -> None:

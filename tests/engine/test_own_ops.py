@@ -83,7 +83,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, compiler: str, change: str
     assert said.not_loaded == (NotLoaded(str(library), f"{library}{sentence}"),)
     assert not any(op.library for op in said.ops)
     words = [solo_engine().path, "list", *load_words((str(library),))]
-    assert (run(words, timeout=60).code, run(words, timeout=60).err.endswith(f"{sentence}\n")) == (2, True)
+    assert (run(words, timeout=600).code, run(words, timeout=600).err.endswith(f"{sentence}\n")) == (2, True)
 
 
 def test_a_file_that_is_no_library_and_a_second_family_are_refused(mine: Path, tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_the_example_is_right_in_one_thread_and_in_several(steelyard: Steelyard,
     assert len(rows) == 3 * 2 * (1 + 2)
     assert all(row["status"] == "ok" and row["verified"] for row in rows)
     planted = [solo_engine().path, "run", *load_words((str(Path("libexample.so").absolute()),))]
-    done = run([*planted, "op=example.sum", "bytes=64", "plant=0", "rule=fixed", "count=2"], timeout=60)
+    done = run([*planted, "op=example.sum", "bytes=64", "plant=0", "rule=fixed", "count=2"], timeout=600)
     assert "the sum is 137, should be 136" in done.out
 
 

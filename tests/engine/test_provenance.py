@@ -19,7 +19,7 @@ from steelyard.system.process import run
 def _launch(out: Path, **environment: str) -> Launch:
     words = ["op=self.empty", "rule=fixed", "count=2", "warm_up=brief"]
     done = run(
-        [solo_engine().path, "run", "--out", str(out), *words], env={**os.environ, **environment}, timeout=60
+        [solo_engine().path, "run", "--out", str(out), *words], env={**os.environ, **environment}, timeout=600
     )
     assert done.code == 0, done.err
     return next(record for record in read_records(out).records if isinstance(record, Launch))
@@ -29,7 +29,7 @@ def test_each_line_has_its_number_and_its_checksum(tmp_path: Path) -> None:
     """A short line, and one of a chunk that no buffer of the C library holds."""
     words = ["op=self.empty", "rule=fixed", "count=2000", "warm_up=brief"]
     out = tmp_path / "out.jsonl"
-    assert run([solo_engine().path, "run", "--out", str(out), *words], timeout=60).code == 0
+    assert run([solo_engine().path, "run", "--out", str(out), *words], timeout=600).code == 0
     lines = out.read_bytes().splitlines()
     assert max(map(len, lines)) > 8192
     assert [read_seal(line) for line in lines] == [Seal(n + 1, True) for n in range(len(lines))]
@@ -54,7 +54,7 @@ def test_a_library_without_a_build_id_is_known_by_its_contents(tmp_path: Path, c
         (folder / "x.c").write_text(f"int answer(void) {{ return {answer}; }}\n")
         library = folder / "libx.so"
         words = ["-shared", "-fPIC", "-O1", "-Wl,--build-id=none", "-o", str(library), str(folder / "x.c")]
-        assert run([compiler, *words], timeout=60).code == 0
+        assert run([compiler, *words], timeout=600).code == 0
         launch = _launch(folder / "out.jsonl", LD_PRELOAD=str(library))
         own = next(one for one in launch.libraries if one.path == str(library))
         assert own.build_id is None

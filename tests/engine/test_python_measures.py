@@ -97,14 +97,14 @@ except KeyboardInterrupt:
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
         _await_launch(tmp_path / "out")
         program.send_signal(signal.SIGINT)
-        said, complaints = program.communicate(timeout=120)
+        said, complaints = program.communicate(timeout=600)
     assert said.startswith("interrupted Results(")
     assert complaints == ""
     assert orphans() == []
 
 
 def _await_launch(folder: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while time.monotonic() < deadline:
         if any(b'"launch"' in path.read_bytes() for path in folder.glob("records/*.jsonl")):
             return

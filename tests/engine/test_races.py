@@ -17,7 +17,7 @@ from further import further
 from steelyard.engines.build import engine_folder
 from steelyard.system.process import Done, run
 
-_SECONDS = 300.0  # far more than any of it takes
+_SECONDS = 900.0  # far more than any of it takes
 _RACE = "WARNING: ThreadSanitizer: data race"
 _SANITIZED = ("-O0", "-g1", "-fsanitize=thread")
 

@@ -77,7 +77,7 @@ def _type(words: Sequence[str], lines: Sequence[str], place: Path, **more: str) 
         env=environ,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
         **user,
     )

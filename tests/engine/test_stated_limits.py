@@ -21,7 +21,7 @@ from steelyard.system.process import run
 def test_one_more_than_the_engine_states(limit: str, words: str) -> None:
     engine = solo_engine()
     most = getattr(describe(engine).limits, limit)
-    done = run([engine.path, "run", *words.format(most + 1).split()], timeout=20)
+    done = run([engine.path, "run", *words.format(most + 1).split()], timeout=600)
     assert done.code == 2
     assert str(most) in done.err, "it names its limit"
 

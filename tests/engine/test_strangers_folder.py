@@ -223,7 +223,7 @@ def test_an_engine_appends_to_no_link(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("precious")
     (tmp_path / "out.jsonl").symlink_to(tmp_path / "precious")
     argv = [solo_engine().path, "run", "--out", str(tmp_path / "out.jsonl"), "op=self.empty"]
-    done = run(argv, timeout=60)
+    done = run(argv, timeout=600)
     assert (done.code != 0, "out.jsonl for records: " in done.err) == (True, True), done.err
     assert (tmp_path / "precious").read_text() == "precious"
 

@@ -100,8 +100,8 @@ def test_whoever_is_killed_takes_all_along(
     launch = _first_launch(out)
     assert child.pid not in [place.pid for place in launch.places]
     os.kill(child.pid if victim == "keeper" else launch.places[2].pid, number)
-    assert child.wait(30) == -number
-    deadline = time.monotonic() + 30
+    assert child.wait(600) == -number
+    deadline = time.monotonic() + 600
     while orphans() and time.monotonic() < deadline:
         time.sleep(0.02)
     assert orphans() == []
@@ -112,7 +112,7 @@ def test_a_rank_that_finds_no_shared_memory_says_how_much_there_is(tmp_path: Pat
     words = ["--ranks", "2", "--out", str(out), "op=self.spin", "ns=1000000", "rule=fixed", "count=60000"]
     child = subprocess.Popen([solo_engine().path, "run", *words], stderr=subprocess.PIPE, text=True)
     os.kill(_first_launch(out).places[1].pid, signal.SIGBUS)
-    _, err = child.communicate(timeout=30)
+    _, err = child.communicate(timeout=600)
     assert re.match(
         r"steelyard: rank 1: died of signal 7 in point (-1 \(start-up\)|0 \(self.spin\)), "
         r"/dev/shm has \d+ of \d+ bytes free\n",
@@ -121,7 +121,7 @@ def test_a_rank_that_finds_no_shared_memory_says_how_much_there_is(tmp_path: Pat
 
 
 def _first_launch(out: Path) -> Launch:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 600
     while time.monotonic() < deadline:
         if out.exists() and b"\n" in out.read_bytes():
             (launch,) = (record for record in read_records(out).records if isinstance(record, Launch))

@@ -44,7 +44,7 @@ def test_a_folder_of_wheels_is_enough(way: str, tmp_path: Path) -> None:
     base = shutil.which("python3", path=f"{sys.base_prefix}/bin")
     script = f'set -e; cd "$1"; {_WAYS[way]} {_MEASURE}'
     words = [*_CUT_OFF, "sh", "-c", script, "sh", str(tmp_path), str(base), str(_WHEELS)]
-    done = subprocess.run(words, env=environ, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(words, env=environ, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     points = json.loads((tmp_path / "one.json").read_text())["points"]
     assert [point["status"] for point in points] == ["ok"]

@@ -9,7 +9,7 @@ from steelyard.system.process import run
 
 OWN_OPS = Path(__file__).parent.parent / "data" / "own_ops.c"
 EXAMPLES = engine_folder().parent / "examples" / "own"
-_SECONDS = 60
+_SECONDS = 600
 
 
 def build_library(compiler: str, source: Path, library: Path, *words: str) -> Path:

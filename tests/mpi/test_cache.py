@@ -42,7 +42,7 @@ def test_a_word_that_there_is_not_is_refused(tmp_path: Path) -> None:
     words = tmp_path / "points"
     words.write_text("point=0 op=self.empty method=batch cache=tepid\n")
     done = run(
-        [solo_engine().path, "run", "--points", str(words), "--out", str(tmp_path / "out")], timeout=60
+        [solo_engine().path, "run", "--points", str(words), "--out", str(tmp_path / "out")], timeout=600
     )
     assert done.code == 2
     assert "cache cannot be 'tepid'" in done.err

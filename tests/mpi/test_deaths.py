@@ -59,7 +59,7 @@ def _records(folder: Path) -> list[dict[str, Any]]:
 
 def _await(tool: subprocess.Popen[str], folder: Path, record: str, count: int = 1) -> list[dict[str, Any]]:
     """The records so far, once there are `count` of a kind."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while time.monotonic() < deadline and tool.poll() is None:
         found = _records(folder)
         if sum(one["record"] == record for one in found) >= count:
@@ -70,7 +70,7 @@ def _await(tool: subprocess.Popen[str], folder: Path, record: str, count: int = 
 
 def _await_measuring(tool: subprocess.Popen[str], folder: Path, launch: int) -> list[dict[str, Any]]:
     """The records so far, once there are some of samples of a launch, counted from 1."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while time.monotonic() < deadline and tool.poll() is None:
         found = _records(folder)
         kinds = [one["record"] for one in found]
@@ -83,7 +83,7 @@ def _await_measuring(tool: subprocess.Popen[str], folder: Path, launch: int) -> 
 
 def _await_noted(folder: Path, files: Collection[Path]) -> None:
     """Wait until the tool has seen them: it looks ten times a second until ranks have begun."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 600
     while time.monotonic() < deadline:
         noted = (folder / ".lock").read_text()
         if all(str(file) in noted for file in files if file.exists()):
@@ -125,7 +125,7 @@ def test_what_a_killed_steelyard_leaves_is_ended_and_what_it_measured_is_kept(
         _await(tool, folder, "end")
         _await(tool, folder, "obs", 5)
         tool.kill()
-        tool.communicate(timeout=60)
+        tool.communicate(timeout=600)
     _await_none(orphans, 60)
     before = _ends(folder)
     with _start(folder, mpi, POINTS=str(_POINTS)) as tool:
@@ -134,7 +134,7 @@ def test_what_a_killed_steelyard_leaves_is_ended_and_what_it_measured_is_kept(
         os.kill(launcher, signal.SIGSTOP)  # so that it cannot do what it is told
         os.kill(heir, signal.SIGKILL)
         tool.kill()
-        tool.communicate(timeout=60)
+        tool.communicate(timeout=600)
     assert launcher in orphans()
     with _start(folder, mpi, POINTS=str(_POINTS)) as tool:
         _, err = tool.communicate(timeout=600)

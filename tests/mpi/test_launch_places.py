@@ -65,7 +65,7 @@ def program(mpi: Mpi, tmp_path: Path) -> Engine:
 def _places(program: Engine, launch: LaunchCommand) -> list[tuple[int, ...]]:
     """The CPUs of each rank."""
     with Child([*launch.argv_prefix, program.path], env=os.environ | launch.environment) as child:
-        assert child.wait(100) == 0, child.err
+        assert child.wait(600) == 0, child.err
     places: dict[int, tuple[int, ...]] = {}
     for line in child.out.splitlines():
         who, _, cpus = line.partition(":")

@@ -123,7 +123,7 @@ def test_a_library_that_lies_is_named(
     one_mpi: Mpi, tmp_path: Path, files: Path, compiler: str, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, library = Path(__file__).parents[1] / "data" / "pwrite_faults.c", tmp_path / "faults.so"
-    run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], timeout=60)
+    run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], timeout=600)
     monkeypatch.setenv("LD_PRELOAD", str(library))
     monkeypatch.setenv("FAULT", fault)
     lines = [
@@ -139,7 +139,7 @@ def test_a_quota_is_named_where_the_library_says_nothing(
 ) -> None:
     """Open MPI 4.1 says that all is well. Its file ends early, and the check asks the file system why."""
     source, library = Path(__file__).parents[1] / "data" / "pwrite_faults.c", tmp_path / "faults.so"
-    run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], timeout=60)
+    run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], timeout=600)
     monkeypatch.setenv("LD_PRELOAD", str(library))
     monkeypatch.setenv("FAULT", "quota")
     lines = [f"op=mpi.io.{op} {_FIXED} calls=6" for op in ("write_at", "write_at_all.new")]

@@ -74,11 +74,11 @@ def test_the_example_with_mpi4py_sums_as_c_does(
     one_mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Where the Python of the compiler's headers finds mpi4py, such as by PYTHONPATH."""
-    if run(["python3", "-c", "import mpi4py"], timeout=60).code != 0:
+    if run(["python3", "-c", "import mpi4py"], timeout=600).code != 0:
         pytest.skip("python3 has no mpi4py")
     if (config := shutil.which("python3-config")) is None or one_mpi.mpicc is None:
         pytest.skip("no python3-config or no mpicc: install python3-dev")
-    words = run([config, "--includes", "--embed", "--ldflags"], timeout=60).out.split()
+    words = run([config, "--includes", "--embed", "--ldflags"], timeout=600).out.split()
     build_library(one_mpi.mpicc, EXAMPLES / "mpi4py.c", tmp_path / "libmpi4py.so", *words)
     monkeypatch.chdir(tmp_path)
     axes = ("-n", "2", "--mpi", one_mpi.name)

@@ -25,6 +25,6 @@ def test_the_launcher_alone_starts_as_many(advice: Advice, mpi: Mpi, tmp_path: P
     assert advice.steelyard("run", "mpi.barrier", "-n", "2", *FIXED, *words, "--out", FOLDER).code == 3
     said = advice.steelyard("show", FOLDER).err
     (command,) = re.findall("try the launcher alone: ([^;]*);", said)
-    done = subprocess.run(shlex.split(command), capture_output=True, text=True, timeout=60)
+    done = subprocess.run(shlex.split(command), capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [platform.node()] * 2

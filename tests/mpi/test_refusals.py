@@ -16,7 +16,7 @@ from steelyard.engines.mpi import mpi_environment
 from steelyard.records.failure_kinds import remedies
 from steelyard.system.process import run
 
-_SECONDS = 120.0
+_SECONDS = 600.0
 _UID = "64123"  # nobody's: the processes of this user are counted, and root's are not limited
 _ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 

@@ -20,7 +20,7 @@ from steelyard.results.row import Row
 from steelyard.results.rows import rows_of
 
 _NAMESPACE = ("unshare", "--mount", "--propagation", "private")
-_SECONDS = 300.0  # far more than any run takes
+_SECONDS = 900.0  # far more than any run takes
 
 
 def _can_mount() -> bool:

@@ -346,7 +346,7 @@ _STEELYARD = (sys.executable, "-c", "from steelyard.cli.main import main; main()
 
 
 def _await_observation(records: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while time.monotonic() < deadline:
         if any(b'"record":"obs"' in path.read_bytes() for path in records.glob("*.jsonl")):
             return

@@ -353,16 +353,16 @@ def test_no_simulation_is_left_when_we_are_ended(tmp_path: Path, number: signal.
         argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=hears
     ) as tool:
         try:
-            deadline = time.monotonic() + 300  # it may have to build the simulator first
+            deadline = time.monotonic() + 600  # it may have to build the simulator first
             while not (seen := _simulating(out)) and time.monotonic() < deadline:
                 time.sleep(0.05)
             assert seen  # perhaps the short one that asks for routes, which may have ended since
             tool.send_signal(number)
-            assert tool.wait(60) == 128 + number
+            assert tool.wait(600) == 128 + number
         finally:
             tool.terminate()  # which ends what it has started
             with contextlib.suppress(subprocess.TimeoutExpired):
-                tool.wait(60)
+                tool.wait(600)
             tool.kill()
     assert not _simulating(out)
 

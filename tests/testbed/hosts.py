@@ -137,7 +137,7 @@ def why_not(*, hub: bool = False) -> str | None:
         return "a hub needs /dev/net/tun, which this machine does not have"
     argv = ["unshare", *_UNSHARED, "--uts", "--ipc", "--time", "--monotonic", "1"]
     argv += ["/bin/sh", "-c", _TRIAL + (_TRIAL_TAP if hub else "")]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=600, check=False)
     if done.returncode == 0:
         return None
     said = (done.stderr.strip().splitlines() or ["it does not say why"])[-1]

@@ -31,8 +31,8 @@ _PROGRAMS = {
     "setpriv": "util-linux",
 }
 _DIES_WITH_US = ("setpriv", "--pdeathsig", "TERM", "--")
-_UP_SECONDS = 30.0
-_END_SECONDS = 10.0
+_UP_SECONDS = 300.0
+_END_SECONDS = 100.0
 
 _CONF = """ClusterName=steelyard{ports[0]}
 SlurmctldHost={host}

@@ -50,7 +50,7 @@ def test_a_shell_completes(shell: str, typed: str, completed: str, tmp_path: Pat
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     assert completed in done.stdout, done.stderr
 
@@ -64,7 +64,7 @@ def test_what_is_said_of_a_word_stays_on_its_line(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     lines = done.stdout.splitlines()
     assert len(lines) > 20

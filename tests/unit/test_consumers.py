@@ -67,7 +67,7 @@ def _reframe(folder: Path, point: dict[str, Any], reference: str = "") -> tuple[
     }
     words = ["-c", "check.py", "-r", "--prefix", "out", "--keep-stage-files"]
     ended = subprocess.run(
-        [_consumer("reframe"), *words], cwd=folder, env=environ, capture_output=True, text=True, timeout=120
+        [_consumer("reframe"), *words], cwd=folder, env=environ, capture_output=True, text=True, timeout=600
     )
     return ended.returncode, ended.stdout + ended.stderr
 
@@ -119,7 +119,7 @@ def test_extra_p_reads_a_measurement_of_each_launch(tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     file.write_bytes(FORMATS["extrap"](Export((ExportedFolder(Path("mine"), Made(rows)),))))
     ended = subprocess.run(
-        [_consumer("python"), "-c", _READ, file], capture_output=True, text=True, timeout=120
+        [_consumer("python"), "-c", _READ, file], capture_output=True, text=True, timeout=600
     )
     names, places, values = ended.stdout.splitlines() or [ended.stderr, "", ""]
     assert names == "['bytes'] ['mpi.bcast->mpich']", names
@@ -152,7 +152,7 @@ def test_thicket_compares_profiles_of_two_numbers_of_ranks(tmp_path: Path) -> No
         files.append(tmp_path / f"{ranks}.cali")
         files[-1].write_bytes(FORMATS["caliper"](Export((ExportedFolder(Path("mine"), Made(rows)),))))
     ended = subprocess.run(
-        [_consumer("python"), "-c", _THICKET, *files], capture_output=True, text=True, timeout=120
+        [_consumer("python"), "-c", _THICKET, *files], capture_output=True, text=True, timeout=600
     )
     assert ended.stdout.splitlines()[-4:] == [
         "[2, 4] ['mpich']",

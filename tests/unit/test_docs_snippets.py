@@ -15,7 +15,7 @@ from steelyard.engines.build import engine_folder
 from steelyard.system.process import run
 
 _SNIPPETS = snippets()
-_SECONDS = 60.0
+_SECONDS = 600.0
 
 
 def _of(kind: str) -> list[Snippet]:

@@ -121,7 +121,7 @@ def test_settings_in_the_current_folder_run_no_programs(tmp_path: Path, settings
     paths = os.pathsep.join(map(str, (Path(__file__).parent, *sys.path)))
     done = subprocess.run(
         [sys.executable, "-c", _DRAWN, str(tmp_path / "mine")],
-        cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths, "PATH": ""}, capture_output=True, timeout=120,
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths, "PATH": ""}, capture_output=True, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr.decode()
     assert done.stdout.startswith(b"\x89PNG")

@@ -20,7 +20,7 @@ def test_it_is_told_until_it_ends_and_not_afterwards() -> None:
             twice.set()
 
     with telling_still(tell, "building", every=1e-3):
-        assert twice.wait(60)
+        assert twice.wait(600)
     told = len(heard)
     assert all(re.fullmatch(r"still building \(.* so far\)", text) for text in heard)
     assert not [thread for thread in threading.enumerate() if thread.name.endswith("(go_on)")]

@@ -88,7 +88,7 @@ def test_what_a_killed_one_has_left_is_ended(
     child, mark = launch
     _leave(tmp_path, mark)
     with locked(tmp_path) as lock:
-        assert child.wait(60) < 0
+        assert child.wait(600) < 0
     (note,) = lock.notes
     assert f"was ended (pid {child.pid})" in note
 

@@ -92,7 +92,7 @@ def _first(place: Path) -> Iterator[subprocess.Popen[str]]:
 def _second(place: Path) -> str:
     """What another namespace says of the folder of the first one."""
     argv = [*_INSIDE, sys.executable, "-c", _SECOND, str(place)]
-    return subprocess.run(argv, capture_output=True, text=True, check=True, timeout=120).stdout.strip()
+    return subprocess.run(argv, capture_output=True, text=True, check=True, timeout=600).stdout.strip()
 
 
 def test_a_running_one_of_another_namespace_is_left_alone(place: Path) -> None:

@@ -131,7 +131,7 @@ def test_who_waits_for_what_another_one_makes_says_so_until_it_is_made(tmp_path:
     with locked_for(tmp_path, "building it", lambda _: None):
         other = threading.Thread(target=wait)
         other.start()
-        assert twice.wait(60)
+        assert twice.wait(600)
         assert not inside.is_set()
     other.join(60)
     assert inside.is_set()

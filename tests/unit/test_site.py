@@ -20,7 +20,7 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert _BUILDER.exists(), f"{_BUILDER} is missing; type: make build/site-tools/installed"
     site = tmp_path / "site"
     words = ["--quiet", "--fail-on-warning", "-c", "docs/site", "-d", str(tmp_path / "read"), ".", str(site)]
-    done = subprocess.run([str(_BUILDER), *words], cwd=_ROOT, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([str(_BUILDER), *words], cwd=_ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     pages = {page.relative_to(site).as_posix(): page.read_text() for page in site.rglob("*.html")}
     ours = [*(_ROOT / "docs").rglob("*.md"), *_ROOT.glob("*.md")]

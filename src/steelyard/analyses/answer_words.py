@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 from steelyard.results.row import half_of
 from steelyard.rows.op_facts import mpi_words
-from steelyard.rows.rivals import ratio_words
+from steelyard.rows.rivals import MOST, ratio_words
 from steelyard.rows.row_words import NOISY
+from steelyard.rows.words import BEYOND
 from steelyard.stats import Interval
 
 
@@ -31,6 +32,15 @@ def span_words(span: Interval, words: Callable[[float], str] = ratio_words) -> s
     if span.low is None or span.high is None:
         return words(span.value)
     return f"{words(span.value)} ({words(span.low)} to {words(span.high)})"
+
+
+def sure_words(span: Interval, words: Callable[[float], str]) -> str:
+    """`12 ns`; its interval alone, `5 ns – 30 ns`, where that is wide; a sign beyond tenfold."""
+    if span.low is None or span.high is None or is_certain(span):
+        return words(span.value)
+    if span.high > MOST * span.value:
+        return BEYOND
+    return f"{words(span.low)} – {words(span.high)}"
 
 
 def of_mpi(mpi: str | None) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from steelyard.analyses.answer_words import is_certain, sure_words
 from steelyard.analyses.collective_lines.model import CollectiveLine, CollectiveLines
 from steelyard.base.units import format_bytes, format_time
 from steelyard.render.table import NOTHING, Table, number, plain_lines, words
 from steelyard.rows.labels import Fact, Facts, count_fact, labels_of, param_facts
+from steelyard.stats import Interval
 
 
 def collective_tables(all_lines: Sequence[CollectiveLines]) -> tuple[Table, ...]:
@@ -52,8 +54,16 @@ def _facts(lines: CollectiveLines) -> Facts:
 def _cells(line: CollectiveLine) -> tuple[str, ...]:
     return (
         f"from {format_bytes(line.piece.least)}",
-        format_time(line.piece.start.value),
-        f"{line.piece.gap.value:.3g}",
-        *(NOTHING if value is None else f"{value:.2g}" for value in (line.rounds, line.passes)),
+        sure_words(line.piece.start, format_time),
+        sure_words(line.piece.gap, lambda value: f"{value:.3g}"),
+        *(
+            NOTHING if value is None or not _is_told(span) else f"{value:.2g}"
+            for value, span in ((line.rounds, line.piece.start), (line.passes, line.piece.gap))
+        ),
         line.algorithm or NOTHING,
     )
+
+
+def _is_told(span: Interval) -> bool:
+    """May a multiple of it be told? Not if its own interval says little."""
+    return span.low is None or is_certain(span)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from steelyard.analyses.answer_words import sure_words
 from steelyard.analyses.files_over_ranks.model import BYTES, FilesOverRanks, FilesPoint
 from steelyard.base.units import format_bytes, format_count_rate, format_rate
 from steelyard.records.fields import Params
@@ -41,7 +42,7 @@ def files_over_ranks_names(found: Sequence[FilesOverRanks]) -> tuple[str, ...]:
 
 def rate_words(one: FilesOverRanks, point: FilesPoint) -> str:
     """`1.20 GB/s` of an op that moves bytes, `81.1 k/s` of one that handles names."""
-    return (format_rate if one.counted == BYTES else format_count_rate)(point.rate.value)
+    return sure_words(point.rate, format_rate if one.counted == BYTES else format_count_rate)
 
 
 def _labels(found: Sequence[FilesOverRanks]) -> Labels:

@@ -20,6 +20,7 @@ from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_time
 from steelyard.records.campaign_file import WRAPPER
 from steelyard.results.row import Row
+from steelyard.stats import Interval
 
 _MOST = 3  # test cases that a sentence names
 # Layer -> its words; `{}` is the last part of its value.
@@ -66,9 +67,15 @@ def _adds(costs: Sequence[LayerCost]) -> str:
 
 def _saves(costs: Sequence[LayerCost]) -> str:
     sentences = ", ".join(
-        f"{format_time(-cost.cost.value)} of {_case(cost, costs)}" for cost in costs[:_MOST]
+        f"{span_words(_negative(cost.cost), format_time)} of {_case(cost, costs)}" for cost in costs[:_MOST]
     )
     return f" saves {sentences}{_more(costs)}"
+
+
+def _negative(span: Interval) -> Interval:
+    if span.low is None or span.high is None:
+        return Interval(-span.value, None, None)
+    return Interval(-span.value, -span.high, -span.low)
 
 
 def _unseen(costs: Sequence[LayerCost]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from steelyard.analyses.answer_words import sure_words
 from steelyard.analyses.best_arms import AGREES, CANNOT_TELL, DISAGREES
 from steelyard.analyses.loggp.tables import log_table
 from steelyard.analyses.micro_macro.model import (
@@ -137,8 +138,8 @@ def _predictions(predictions: Sequence[Prediction]) -> Table:
             (
                 names(prediction),
                 prediction.mpi,
-                format_time(prediction.predicted.value),
-                format_time(prediction.communication.value),
+                sure_words(prediction.predicted, format_time),
+                sure_words(prediction.communication, format_time),
                 f"{prediction.ratio.value:.2g}",
                 number_interval(prediction.ratio),
                 f"{prediction.total_ratio.value:.2g}",

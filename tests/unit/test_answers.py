@@ -20,6 +20,8 @@ from steelyard.analyses.layers.answers import layer_answers
 from steelyard.analyses.layers.model import COSTS, ENGINE, NOT_SEEN, SAVES, LayerCost
 from steelyard.analyses.object_memory.answers import object_memory_answers
 from steelyard.analyses.object_memory.model import GIVES_BACK, LEAKS, ObjectMemory
+from steelyard.analyses.open_loop.answers import open_loop_answers
+from steelyard.analyses.open_loop.model import Knee, Load, OpenLoop
 from steelyard.analyses.waiting.answers import neighbour_answers, waiting_answers
 from steelyard.analyses.waiting.model import BLOCKS, QUEUES, SPINS, Waiting
 from steelyard.analyses.waiting.neighbours import WaitingNeighbour
@@ -149,7 +151,36 @@ def _bisection(half: float) -> EffectiveBisection:
     )
 
 
+def _loop(knees: tuple[Knee, ...], closed: Load | None) -> OpenLoop:
+    return OpenLoop(
+        op="mpi.pingpong",
+        mpi=_MPI,
+        bytes=8,
+        ranks=2,
+        placement=None,
+        env={},
+        params={},
+        due={},
+        loads=(),
+        closed=closed,
+        knees=knees,
+    )
+
+
+_CLOSED = Load(offered=None, came=_span(1e6), quantiles={})
 ANSWERS = [
+    (
+        open_loop_answers(
+            [
+                _loop((Knee("p50", 3e5, 1e6), Knee("p99", 3e6, None), Knee("p99.9", None, 1e4)), _CLOSED),
+                _loop((Knee("p50", 3e5, 1e6),), None),
+            ]
+        ),
+        (
+            "Messages of mpi.pingpong 8 B of Open MPI 4.1.4, offered at a rate: p50 rises between 300 "
+            "k/s and 1.00 M/s; p99 is not shown to rise up to 3.00 M/s; p99.9 has risen at 10.0 k/s."
+        ),
+    ),
     (
         waiting_answers([_wait(1e4, SPINS, 0.98), _wait(1e9, SPINS, 1.0), _wait(1e3, QUEUES, 1.0)]),
         (

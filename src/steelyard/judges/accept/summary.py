@@ -20,7 +20,8 @@ _MOST_NAMED = 3  # faults, or hosts, in a sentence
 def why_words(verdict: str, topics: Sequence[Topic], weighed: Weighed) -> str:
     """Say in one sentence why a machine is well, is not, or cannot be told."""
     if verdict == WELL:
-        return f"no fault was found in {counted(len(topics), 'topic')}"
+        left = f", with {left_words(weighed)} left" if weighed.unfinished else ""
+        return f"no fault was found in {counted(len(topics), 'topic')}{left}"
     own = sorted((topic for topic in topics if topic.verdict == verdict), key=_is_usual)
     more = f"; and {counted(len(own) - _MOST_NAMED, 'topic')} more" if len(own) > _MOST_NAMED else ""
     if verdict == NOT_WELL:
@@ -29,11 +30,16 @@ def why_words(verdict: str, topics: Sequence[Topic], weighed: Weighed) -> str:
     if hung := never_began_words(weighed.rows):
         return f"no fault was found, but {hung}; too little was measured for {names}"
     if weighed.unfinished:
-        return f"no fault was found, but too little was measured for {names}"
+        return f"no fault was found, but with {left_words(weighed)} left too little was measured for {names}"
     first = "; ".join(f"{one.topic}: {one.brief}" for one in own[:_MOST_NAMED])
     return (
         f"no fault was found, but {len(own)} of {counted(len(topics), 'topic')} cannot be told: {first}{more}"
     )
+
+
+def left_words(weighed: Weighed) -> str:
+    """`231 of 420 measurements`: those of the plan that have not ended."""
+    return f"{weighed.unfinished} of {counted(weighed.planned * len(weighed.measured.points), 'measurement')}"
 
 
 def _is_usual(topic: Topic) -> bool:
@@ -99,14 +105,10 @@ def measured_words(weighed: Weighed) -> str:
     launches = f"{seen} of {counted(planned, 'launch')}" if planned > seen else counted(seen, "launch")
     text = f"{launches}, {when}" if when else launches
     if weighed.unfinished:
-        whole = weighed.planned * len(weighed.measured.points)
         why = "the run was stopped"
         if weighed.measured.campaign.plan.get("time_budget"):
             why = "the time budget was over, or the run was stopped"
-        text += (
-            f"; {weighed.unfinished} of {counted(whole, 'measurement')} "
-            f"{'is' if weighed.unfinished == 1 else 'are'} left: {why}"
-        )
+        text += f"; {left_words(weighed)} {'is' if weighed.unfinished == 1 else 'are'} left: {why}"
     return text
 
 

@@ -46,7 +46,11 @@ APT_BROWSER = chromium-headless-shell
 
 .PHONY: recipes site cross run check test test-all pytest pytest-all ready-to-test style types types-of-src ctest sanitized release clean headers system-packages browser
 run: $(VENV)/installed
-	$(BIN)/steelyard run plans/quick.toml
+	$(BIN)/steelyard run plans/quick.toml; ended=$$?; $(NAMED); exit $$ended
+
+# What steelyard prints for people to type begins with its name.
+NAMED = command -v steelyard >/dev/null || \
+    echo "to type steelyard in this shell: alias steelyard='$(abspath $(BIN))/steelyard'"
 
 $(BIN)/python:
 	$(MAKE_VENV)

@@ -170,3 +170,28 @@ def test_engines_are_installed_as_the_page_says(tmp_path: Path) -> None:
     prefix = tmp_path / "opt" / "steelyard"
     assert '"ops":' in _type(f"{prefix}/bin/steelyard-solo describe", tmp_path)
     assert (prefix / "share" / "man" / "man1" / "steelyard.1").is_file()
+
+
+def test_make_run_says_how_to_type_what_it_printed(tmp_path: Path) -> None:
+    """Where the environment is not on PATH; the exit code is that of the measurement."""
+    (tmp_path / "copy/bin").mkdir(parents=True)
+    program = tmp_path / "copy/bin/steelyard"
+    program.write_text('#!/bin/sh\necho "ran $*"; exit 3\n')
+    program.chmod(0o755)
+    recipe = re.search(r"^\t(\$\(BIN\)/steelyard run .*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    named = re.search(r"^NAMED = (.*?[^\\])$", (ROOT / "Makefile").read_text(), re.MULTILINE | re.DOTALL)
+    assert recipe
+    assert named
+    made = f"NAMED = {named[1]}\nBIN = bin\nrun:\n\t{recipe[1]}\n"
+    (tmp_path / "copy/Makefile").write_text(made)
+    environ = {"PATH": "/usr/bin:/bin"}
+    where = tmp_path / "copy"
+    said = subprocess.run(
+        ["make", "run"], cwd=where, env=environ, capture_output=True, text=True, check=False
+    )
+    assert said.returncode == 2, said.stderr
+    assert "Error 3" in said.stderr
+    line = said.stdout.splitlines()[-1].partition(": ")[2]
+    typed = ["bash", "-c", f"shopt -s expand_aliases\n{line}\nsteelyard show x"]
+    told = subprocess.run(typed, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+    assert told.stdout == "ran show x\n"

@@ -77,6 +77,14 @@ def test_rows_that_a_terminal_leaves_out_are_shown(
     assert (again.code, "2 KiB" in again.out, "not shown" in again.out) == (0, True, False)
 
 
+@types("cli/plan_options.py: _check_arms")
+def test_arms_of_two_factors_are_two_commands(advice: Advice) -> None:
+    said = advice.steelyard("run", "self.empty", "--arms=env.A=1,2,env.B=3", "--out", FOLDER)
+    assert (said.code, said.err.count(" --arms env.")) == (2, 2)
+    again = advice.type("cli/plan_options.py: _check_arms", said, more="--dry-run")
+    assert (again.code, "2 test cases" in again.out) == (0, True)
+
+
 @types("cli/run.py: measure_and_show")
 def test_arms_have_the_command_of_their_verdict(advice: Advice) -> None:
     said = advice.measure("--arms", "env.NOTHING_READS_THIS=a,b", "--launches", "2")

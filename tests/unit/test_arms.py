@@ -39,12 +39,18 @@ def test_an_arm_is_an_axis() -> None:
         ("mpi=a,a", "has one value, mpi=a; give two values"),
         ("colour=red,blue", "'arms' has no factor 'colour'"),
         ("param.=1,2", "'arms' has no factor 'param.'"),
+        ("env.A=1,2,env.B=3,4", "of 1 factor, not of 2; .* env.A=1,2, env.B=3,4"),
+        ("env.A=1,env.B=2,mpi=a,b", "of 1 factor, not of 3; .* env.A=-,1, env.B=-,2, mpi=a,b"),
         ("env.STEELYARD_X=a,b", "'STEELYARD_X' is no variable that a launch can be given"),
     ],
 )
 def test_what_is_no_arm(word: str, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         with_arms(replace(_PLAN, arms=read_arms(word)))
+
+
+def test_a_value_may_hold_what_is_no_factor() -> None:
+    assert read_arms("env.A=b=1,c=2") == {"env.A": ("b=1", "c=2")}
 
 
 def test_what_is_given_twice() -> None:

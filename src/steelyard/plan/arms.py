@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec.structs import replace
 
 from steelyard.base.engine_kinds import engine_kind
@@ -15,8 +17,32 @@ USUAL = "-"  # of an arm: the default engine, or no such variable
 _LIBRARIES = {"mpi": "MPIs", "shmem": "OpenSHMEM libraries"}
 
 
+_FACTOR = re.compile(
+    r"[,;]\s*(?=(?:mpi|shmem|engine|placement|modules|wrapper|files|(?:param|omp|env)\.\w+)=)"
+)
+
+
+def each_factor(word: str) -> tuple[str, ...]:
+    """Split `env.A=1,2,env.B=1,2` into the words of one factor each; a variable with one value is set in one
+    arm, and not in the other.
+    """
+    parts = [part.strip() for part in _FACTOR.split(word)]
+    if len(parts) < 2:
+        return (word,)
+    names_and_values = [part.partition("=") for part in parts]
+    return tuple(
+        f"{factor}={USUAL},{values}" if factor.startswith("env.") and "," not in values else part
+        for part, (factor, _, values) in zip(parts, names_and_values, strict=True)
+    )
+
+
 def read_arms(word: str) -> dict[str, tuple[Value, ...]]:
     """Read the arms that `FACTOR=A,B` names. Raises InputError."""
+    if len(each := each_factor(word)) > 1:
+        raise InputError(
+            f"--arms compares the values of 1 factor, not of {len(each)}; measure one after the other: "
+            f"{', '.join(each)}"
+        )
     factor, equals, text = word.partition("=")
     # CPUs of a placement and words of a command have commas: semicolons separate their arms
     values = [value.strip() for value in text.split(";" if factor in ("placement", "wrapper") else ",")]

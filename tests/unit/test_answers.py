@@ -129,7 +129,7 @@ def _memory(op: str, held: Interval, left: float, verdict: str, ranks: int = 2) 
         left=_span(left),
         resident=None,
         locked=None,
-        peer=None,
+        peer=_span(8.0) if ranks > 2 else None,
         further=None,
         verdict=verdict,
     )
@@ -151,7 +151,7 @@ def _bisection(half: float) -> EffectiveBisection:
     )
 
 
-def _loop(knees: tuple[Knee, ...], closed: Load | None) -> OpenLoop:
+def _loop(knees: tuple[Knee, ...], closed: Load | None, *loads: Load) -> OpenLoop:
     return OpenLoop(
         op="mpi.pingpong",
         mpi=_MPI,
@@ -161,7 +161,7 @@ def _loop(knees: tuple[Knee, ...], closed: Load | None) -> OpenLoop:
         env={},
         params={},
         due={},
-        loads=(),
+        loads=loads,
         closed=closed,
         knees=knees,
     )
@@ -177,8 +177,17 @@ ANSWERS = [
             ]
         ),
         (
-            "Messages of mpi.pingpong 8 B of Open MPI 4.1.4, offered at a rate: p50 rises between 300 "
-            "k/s and 1.00 M/s; p99 is not shown to rise up to 3.00 M/s; p99.9 has risen at 10.0 k/s."
+            "Messages of mpi.pingpong 8 B of Open MPI 4.1.4, offered at a rate: p50 begins to rise between "
+            "300 k/s and 1.00 M/s; p99 not shown to rise up to 3.00 M/s; p99.9 higher already at 10.0 k/s."
+        ),
+    ),
+    (
+        open_loop_answers(
+            [_loop((), _CLOSED, Load(offered=1e4, came=_span(4e3), quantiles={"p50": _span(2e6)}))]
+        ),
+        (
+            "Messages of mpi.pingpong 8 B of Open MPI 4.1.4, offered at a rate: p50 is 2.00 ms already "
+            "at 10.0 k/s: messages queue; offer fewer."
         ),
     ),
     (
@@ -235,7 +244,7 @@ ANSWERS = [
     ),
     (
         layer_answers([_layer(Interval(-9.0, -10.0, -8.0), SAVES, ENGINE, value="/opt/x/steelyard-abi")]),
-        "The engine steelyard-abi of Open MPI 4.1.4 saves 9.00 ns of mpi.pingpong 8 B.",
+        "The engine steelyard-abi of Open MPI 4.1.4 saves 9.00 ns (8.00 ns to 10.0 ns) of mpi.pingpong 8 B.",
     ),
     (
         layer_answers([_layer(Interval(5.0), CANNOT_TELL)]),
@@ -291,6 +300,15 @@ ANSWERS = [
             "Open MPI 4.1.4 keeps 11.72 KiB for a communicator, 300 B for an unexpected message of 8 B; "
             "leaks 1 KiB (922 B to 1.1 KiB) for a communicator; gives all back in 1 of 3 test cases; "
             "cannot tell of a leak in 1."
+        ),
+    ),
+    (
+        object_memory_answers(
+            [_memory("comm_dup", Interval(8000.0), 0.0, CANNOT_TELL, ranks) for ranks in (2, 4)]
+        ),
+        (
+            "Open MPI 4.1.4 on 4 ranks keeps 7.812 KiB for a communicator (8 B a peer); "
+            "cannot tell of a leak in 2 of 2 test cases."
         ),
     ),
     (

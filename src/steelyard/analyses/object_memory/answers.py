@@ -39,20 +39,28 @@ def object_memory_answers(memories: Sequence[ObjectMemory]) -> Iterator[str]:
 
 
 def _kept_words(memories: Sequence[ObjectMemory]) -> str:
-    """The first of each object on the most ranks whose bytes are certain."""
+    """The first of each object on the most ranks whose bytes are certain; those of one launch are a count."""
     most = max(memory.ranks for memory in memories)
     by_op: dict[str, ObjectMemory] = {}
     for memory in memories:
-        if memory.ranks == most and is_certain(memory.held):
+        if memory.ranks == most and (memory.held.low is None or is_certain(memory.held)):
             by_op.setdefault(memory.op, memory)
-    sentences = [f"{format_memory(memory.held.value)} for {_object(memory)}" for memory in by_op.values()]
-    team = f", {most} ranks," if len({memory.ranks for memory in memories}) > 1 else ""
+    sentences = [
+        f"{format_memory(memory.held.value)} for {_object(memory)}{_peer_words(memory)}"
+        for memory in by_op.values()
+    ]
+    team = f" on {most} ranks" if len({memory.ranks for memory in memories}) > 1 else ""
     more = f" and of {len(sentences) - _MOST} more objects" if len(sentences) > _MOST else ""
     return (
         f"{team} keeps {', '.join(sentences[:_MOST])}{more}"
         if sentences
         else f"{team}: cannot tell what it keeps"
     )
+
+
+def _peer_words(memory: ObjectMemory) -> str:
+    """` (8 B a peer)`, where the slope over numbers of ranks is certain."""
+    return f" ({format_memory(memory.peer.value)} a peer)" if is_certain(memory.peer) and memory.peer else ""
 
 
 def _leak_words(memories: Sequence[ObjectMemory]) -> Iterator[str]:

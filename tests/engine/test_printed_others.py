@@ -238,9 +238,9 @@ def test_what_suits_is_listed(advice: Advice) -> None:
         assert advice.type(place, said, "list").code == 0
 
 
-@types("cli/list.py: _plan_entry", "cli/list.py: list_what_there_is")
+@types("cli/list.py: _plan_details", "cli/list.py: list_what_there_is")
 def test_what_a_list_names_can_be_run(advice: Advice) -> None:
-    for place, name in (("_plan_entry", "quick"), ("list_what_there_is", "epcc_barrier")):
+    for place, name in (("_plan_details", "quick"), ("list_what_there_is", "epcc_barrier")):
         said = advice.steelyard("list", name)
         assert advice.type(f"cli/list.py: {place}", said, more="--dry-run").code == 0
 

@@ -41,6 +41,7 @@ _OWN_FOLDERS = (
     "engines/cache.py",
     "engines/compile.py",
     "engines/mpi.py",
+    "engines/source_digests.py",
     "validate/simulator.py",
     "campaign/stage.py",
 )

@@ -18,7 +18,8 @@ from steelyard.base.units import format_values
 from steelyard.cli.console import say, say_json, tell, width
 from steelyard.cli.families import in_order, index_rows
 from steelyard.cli.options import JsonFlag, listed
-from steelyard.engines.build import describe, mpi_engine, ready_mpi_engine, solo_engine
+from steelyard.engines.build import Engine, describe, mpi_engine, ready_mpi_engine, solo_engine
+from steelyard.engines.cached_descriptions import description_before
 from steelyard.engines.description import Description, NotLoaded, Op, Param
 from steelyard.engines.mpi import choose_mpi, find_mpis
 from steelyard.engines.shmem import find_shmems
@@ -26,7 +27,7 @@ from steelyard.plan.like import known_as
 from steelyard.plan.own_ops import select_own
 from steelyard.plan.own_words import libraries_in, own_words
 from steelyard.plan.plan import nearest, read_plan
-from steelyard.plan.shipped import shipped_plans
+from steelyard.plan.shipped import shipped_plans, summary_of
 from steelyard.plan.suites import SUITES, Like, groups
 from steelyard.records.command_line import command
 from steelyard.render.terminal import GLUE, with_whole_commands
@@ -72,7 +73,7 @@ class Entry(msgspec.Struct, frozen=True):
     document: Any  # its value for --json
     params: tuple[Param, ...] = ()
     why_not: str | None = None
-    details: tuple[tuple[str, str], ...] = ()
+    plan: Path | None = None  # read when it is the one that is told of: all 38 take a fifth of `list`
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,11 @@ def read_catalogue(mpis: Sequence[str], libraries: Sequence[str] = ()) -> tuple[
     """Ask the engines of those MPIs, or of the usual ones, with the user's libraries; note why no MPI was
     asked.
     """
-    solo = describe(solo_engine(tell), libraries=libraries)
+
+    def described_by(engine: Engine) -> Description:
+        return describe(engine, libraries=libraries) if libraries else description_before(engine)
+
+    solo = described_by(solo_engine(tell))
     described: dict[str, Description] = {}
     problem = None
     try:
@@ -141,14 +146,14 @@ def read_catalogue(mpis: Sequence[str], libraries: Sequence[str] = ()) -> tuple[
         ready = [] if mpis else [engine for mpi in chosen if (engine := ready_mpi_engine(mpi)) is not None]
         built = (mpi_engine(mpi, tell) for mpi in (chosen if mpis else chosen[:1]))
         for engine in ready or built:  # one is built at most where none is ready
-            described[engine.mpi.name if engine.mpi else ""] = describe(engine, libraries=libraries)
+            described[engine.mpi.name if engine.mpi else ""] = described_by(engine)
     except SteelyardError as error:
         if mpis:
             raise
         problem = str(error)
     for shmem in () if mpis else find_shmems()[:1]:
         if (engine := ready_mpi_engine(shmem)) is not None:
-            described[shmem.name] = describe(engine)
+            described[shmem.name] = description_before(engine)
     all_ops = {op.name: op for one in (*described.values(), solo) for op in one.ops}
     ops = {op.name: op for one in (*described.values(), solo) for op in one.ops if op.available}
     lacks: dict[str, dict[str, str]] = {}
@@ -167,15 +172,19 @@ def read_catalogue(mpis: Sequence[str], libraries: Sequence[str] = ()) -> tuple[
 
 
 def _plan_entry(name: str, path: Path) -> Entry:
+    summary = summary_of(path)
+    return Entry(name, summary, {"name": name, "summary": summary}, plan=path)
+
+
+def _plan_details(name: str, path: Path) -> tuple[tuple[str, str], ...]:
     plan = read_plan(path)
     ops = dict.fromkeys(op for measure in plan.measure for op in measure.ops)
-    details = (
+    return (
         ("run", command("run", name)),
         ("ops", ", ".join(ops)),
         ("launches", f"{plan.most_launches}" + (f", at most {plan.time_budget}" if plan.time_budget else "")),
         ("file", f"{path}, to copy and change"),
     )
-    return Entry(name, plan.summary, {"name": name, "summary": plan.summary}, details=details)
 
 
 def _usual() -> tuple[str | None, ...]:
@@ -280,7 +289,7 @@ def entry_lines(entry: Entry) -> Iterator[str]:
     yield from _wrapped(f"{entry.name}: {entry.summary}", 2)
     if entry.why_not:
         yield from _wrapped(f"  not here  {entry.why_not}", 12)
-    for name, text in entry.details:
+    for name, text in _plan_details(entry.name, entry.plan) if entry.plan else ():
         yield from _wrapped(f"  {name:<9} {text}", 12)
     yield from _param_lines(entry.params)
 

@@ -33,6 +33,7 @@ from steelyard.engines.installed import installed_engine, scripts_folder
 from steelyard.engines.missing_engine import no_compiler, no_wrapper, not_described
 from steelyard.engines.mpi import Mpi, mpi_environment
 from steelyard.engines.program_answers import Stamp, Variables, ask, stamp_of, variables_of
+from steelyard.engines.source_digests import digest_of_sources
 from steelyard.system.process import run
 
 _DESCRIBE_SECONDS = 60.0
@@ -196,7 +197,10 @@ def _prebuilt(kind: Kind, can_build: bool = True) -> Path | None:
         return None
     if can_build and _has_compiler() and _headers(os.environ).keys() - _prebuilt_libraries():
         return None
-    return path if _sources_of(engine_folder()) == _sources_of(installed_engine()) else None
+    sources, installed = engine_folder(), installed_engine()
+    return (
+        path if sources == installed or digest_of_sources(sources) == digest_of_sources(installed) else None
+    )
 
 
 def _prebuilt_common(compiler: Sequence[str]) -> Path | None:
@@ -307,7 +311,7 @@ def _key(folder: Path, kind: Kind, compiler: Sequence[str], environment: dict[st
     named = compiler[1:] if kind == "common" else compiler  # MPIs call one compiler by several names
     for part in (kind, __version__, platform.machine(), os.path.realpath(located), *named):
         add(part)
-    digest.update(_sources_of(folder))
+    digest.update(digest_of_sources(folder))
     for name, header in _headers(environment).items():
         stat = header.path.stat()
         add(f"{name} {header.path} {stat.st_size} {stat.st_mtime_ns}")
@@ -336,29 +340,6 @@ def _beneath(words: Sequence[str]) -> list[str]:
     ours = read_build(engine_folder()).compile
     options = (word for word in words[1:] if word.startswith(_CODE_OPTIONS) and word not in ours)
     return [*(words[:1] or ["cc"]), *options]
-
-
-def _sources_of(folder: Path) -> bytes:
-    """Read the names and texts of an engine's sources."""
-    stats = ((file, os.stat(file)) for file in _hashed_files(str(folder)))  # noqa: PTH116
-    return _sources(str(folder), tuple((file, stat.st_size, stat.st_mtime_ns) for file, stat in stats))
-
-
-@functools.lru_cache(maxsize=2)  # the checkout's, and those of the installation
-def _sources(folder: str, files: tuple[tuple[str, int, int], ...]) -> bytes:
-    """Read the names and texts of files, once for the same sizes and times."""
-    texts = ((file.removeprefix(folder).encode(), Path(file).read_bytes()) for file, _, _ in files)
-    return b"".join(part + b"\0" for text in texts for part in text)
-
-
-def _hashed_files(folder: str) -> list[str]:
-    """List the paths of an engine's sources, as words: each command asks, and paths take 10 ms to make."""
-    return sorted(
-        f"{where}/{name}"
-        for where, _, names in os.walk(folder)
-        for name in names
-        if name.endswith((".c", ".h")) or name == "build.json"
-    )
 
 
 def _libraries(words: Sequence[str]) -> list[Path]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
-from steelyard.base.files import real_path
+from steelyard.base.files import read_regular, real_path
+
+_MOST_BYTES = 1 << 20  # as of any plan
 
 
 def shipped_plans() -> dict[str, Path]:
@@ -12,3 +15,9 @@ def shipped_plans() -> dict[str, Path]:
     package = real_path(Path(__file__)).parent.parent
     folders = (package.parent.parent / "plans", package / "_plans")
     return {path.stem: path for folder in reversed(folders) for path in sorted(folder.glob("*.toml"))}
+
+
+def summary_of(path: Path) -> str:
+    """Read the summary of a plan that ships, which stands above its first table; the tables are not read."""
+    head, _, _ = read_regular(path, _MOST_BYTES).decode().partition("\n[")
+    return str(tomllib.loads(head).get("summary", ""))

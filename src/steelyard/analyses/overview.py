@@ -88,8 +88,8 @@ def overview_text(
 ) -> str:
     """Write everything as text; an empty line (in a pipe: `#`) separates tables and the skipped cases.
 
-    `ratios_by` knows the rows of folders that `as_shown` has named. Of more than `most` test cases some are
-    shown, and all that failed.
+    `ratios_by` knows the rows of folders that `as_shown` has named. If there are more than
+    `most` test cases, some are shown, and all that failed.
     """
     apart = f"{MARK.strip()}\n" if paper.is_pipe else "\n"
     folders = as_shown(folders)

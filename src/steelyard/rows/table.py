@@ -47,7 +47,7 @@ _LEAST_CASES = 2  # of a table
 class RowTable:
     """Rows of one table in their order; `summary` describes the op, `known` are facts already
     written above, `ratios_by` gives the ratios of rivals. `elsewhere` are kinds and owners of remarks
-    that are told below all tables. Of the test cases that did not fail only this `share` is laid out, two
+    that are told below all tables. Only this `share` of the test cases that did not fail is laid out, two
     at least; remarks and notes are those of all.
     """
 

@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def script_of(page: str, text: str) -> list[Snippet]:
         if snippet.kind == "toml":
             named = _FILE_NAMED.search("".join(lines[: snippet.line - 2]))
             steps += [Snippet(page, snippet.line, named[1], snippet.text)] if named else []
-        elif snippet.kind == _PYTHON and "import steelyard\n" in snippet.text:
+        elif snippet.kind == _PYTHON and _is_whole(snippet.text):
             steps.append(snippet)
         elif snippet.kind != "span" or "results/" in snippet.text:
             steps += [
@@ -72,6 +73,12 @@ def script_of(page: str, text: str) -> list[Snippet]:
             ]
     is_typed = any(is_command(step) for step in steps)
     return sorted(steps, key=lambda step: step.line) if is_typed else []
+
+
+def _is_whole(code: str) -> bool:
+    """Does code begin with its imports, and is the first of them installed here?"""
+    first = re.match(r"(?:import|from) (\w+)", code)
+    return first is not None and find_spec(first[1]) is not None
 
 
 def _turns(line: Snippet) -> list[Snippet]:

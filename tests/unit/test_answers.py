@@ -247,6 +247,10 @@ ANSWERS = [
         "The engine steelyard-abi of Open MPI 4.1.4 saves 9.00 ns (8.00 ns to 10.0 ns) of mpi.pingpong 8 B.",
     ),
     (
+        layer_answers([_layer(Interval(9.0, 8.0, 10.0), COSTS, "run by", value="bwrap --dev-bind / /")]),
+        "The wrapper bwrap of Open MPI 4.1.4 adds 9.00 ns (8.00 ns to 10.0 ns) to mpi.pingpong 8 B.",
+    ),
+    (
         layer_answers([_layer(Interval(5.0), CANNOT_TELL)]),
         "The check of arguments of Open MPI 4.1.4: one launch cannot tell what it adds to 1 test case.",
     ),
@@ -337,6 +341,13 @@ ANSWERS = [
 @pytest.mark.parametrize(("answers", "said"), ANSWERS, ids=range(len(ANSWERS)))
 def test_an_answer(answers: Iterable[str], said: str) -> None:
     assert list(answers) == [said]
+
+
+def test_rows_without_settings_are_told_beside_settings() -> None:
+    times = [200.0, 201.0, 202.0]
+    first = row("mpi.first.message", _MPI, times)
+    set_ = [row("mpi.first.job", _MPI, times, env={"OMPI_MCA_mpi_preconnect_mpi": on}) for on in "-1"]
+    assert "mpi.first.message 201 ns" in headline({"": Made([first, *set_])})[1]
 
 
 def test_answers_head_a_run_and_their_rows_are_told_once() -> None:

@@ -33,7 +33,7 @@ _NAMES = {
     "OMPI_MCA_pml_monitoring_enable": "The count of messages",
     "OMPI_MCA_mpi_ft_enable": "Readiness for the death of ranks",
     "MPIR_CVAR_ERROR_CHECKING": "The check of arguments",
-    WRAPPER: "The container {}",
+    WRAPPER: "The wrapper {}",
     ENGINE: "The engine {}",
 }
 
@@ -49,7 +49,8 @@ def layer_answers(costs: Sequence[LayerCost]) -> Iterator[str]:
     for cost in costs:
         by_layer.setdefault((cost.layer, cost.value, cost.mpi), []).append(cost)
     for (layer, value, mpi), cases in by_layer.items():
-        yield f"{_NAMES[layer].format(PurePath(value).name)}{of_mpi(mpi)}{_cost_words(cases)}."
+        word = value.split()[0] if layer == WRAPPER else value  # the program, of a command
+        yield f"{_NAMES[layer].format(PurePath(word).name)}{of_mpi(mpi)}{_cost_words(cases)}."
 
 
 def _cost_words(costs: Sequence[LayerCost]) -> str:

@@ -79,7 +79,9 @@ def headline(folders: Mapping[str, Made], verdicts: Verdicts | str | None = None
         told, made = answers_of(all_made)
         answers += [f"{name}: {answer}" if name else answer for answer in told]
         settings = list(_setting_sentences(made))
-        plain = () if settings else _not_compared(name, _asked_for(made), compared)
+        plain = _not_compared(name, _asked_for(made), compared)
+        if settings:  # which say what there is of rows with settings
+            plain = [row for row in plain if not (row.env or row.omp)]
         sentences += [*settings, *layer_sentences(made), *family_sentences(plain, name)]
         sentences += model_sentences(made)
     sentences[1:1] = _rival_sentences(compared)

@@ -13,7 +13,8 @@ from steelyard.plan.like import THEIR_OPTIONS, find_like, known_as
 from steelyard.plan.suites import Like, groups
 
 _LAUNCHERS = ("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "srun", "aprun", "jsrun")
-_NUMBERS_OF_RANKS = ("-n", "-np", "--np", "--ntasks", "-c")  # of a launcher
+_NUMBERS_OF_RANKS = ("-n", "-np", "--np", "--ntasks")  # of a launcher
+_CORES_OF_A_RANK = "-c"  # of srun; of the others it is one more number of ranks
 _TWO_VALUES = ("--mca", "-mca", "-genv", "-env")
 _ONE_VALUE = (
     *("-H", "-host", "--host", "-hostfile", "--hostfile", "-machinefile", "-f", "-N", "-ppn", "--map-by"),
@@ -101,11 +102,14 @@ def _launched(words: list[str], asked: SuiteCommand) -> list[str]:
     """Take a launcher and its options off, and keep its number of ranks and its variables."""
     if not words or _name(words[0]) not in _LAUNCHERS:
         return words
-    rest = words[1:]
+    rest, is_srun = words[1:], _name(words[0]) == "srun"
     while rest and rest[0].startswith("-"):
         word, _, value = rest.pop(0).partition("=")
         joined = re.fullmatch(r"(-np?|-c)(\d+)", word)
-        if word in _NUMBERS_OF_RANKS or joined:
+        if is_srun and word.startswith(_CORES_OF_A_RANK):
+            asked.untold[word] = "cores of a rank are --placement"
+            rest = rest if value or joined else rest[1:]
+        elif word in (*_NUMBERS_OF_RANKS, _CORES_OF_A_RANK) or joined:
             number = joined[2] if joined else value or (rest.pop(0) if rest else "")
             asked.ranks = int(number) if number.isascii() and number.isdecimal() else asked.ranks
         elif word in _TWO_VALUES and len(rest) > 1:

@@ -6,6 +6,7 @@ Each place of the package that composes a command is named by a test that types 
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import shlex
 import shutil
@@ -20,8 +21,10 @@ from commands import FIXED, Said
 from scripts import script
 from steelyard.base.errors import InputError, StoppedError
 from steelyard.campaign import lock
+from steelyard.campaign import run as launching
 from steelyard.records.campaign_file import read_campaign
 from steelyard.session import measure as rounds
+from steelyard.session import results
 
 
 def test_each_place_that_composes_a_command_has_a_test() -> None:
@@ -292,6 +295,44 @@ def _on_full(write: Callable[[Any, bytes, Path], None]) -> Callable[[Any, bytes,
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     return lambda _file, text, folder: write(Full(), text, folder)
+
+
+def _remove(which: str) -> None:
+    records = Path(FOLDER, "records")
+    if which == "folder":
+        shutil.rmtree(records)
+    for path in records.glob("*.jsonl"):
+        path.unlink()
+
+
+# What misses it first: the job's first record, the reader of a growing file, the next launch, the results.
+@pytest.mark.parametrize("which", ["folder", "all"])
+@pytest.mark.parametrize(
+    ("where", "name", "number"),
+    [
+        (launching, "append_records", 2),
+        (launching.Tail, "advance", 4),
+        (launching, "create_records", 2),
+        (results, "read_results", 1),
+    ],
+)
+@types("campaign/lock.py: _check_records")
+def test_records_that_are_removed_meanwhile_are_measured_again(
+    advice: Advice, monkeypatch: pytest.MonkeyPatch, where: Any, name: str, number: int, which: str
+) -> None:
+    calls, real = itertools.count(1), getattr(where, name)
+
+    def removing(*given: Any, **named: Any) -> Any:
+        if next(calls) == number:
+            _remove(which)
+        return real(*given, **named)
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(where, name, removing)
+        said = advice.measure("--launches", "2", code=3)
+    assert "moved or removed while it was measured" in said.err
+    assert advice.type("campaign/lock.py: _check_records", said).code == 0
+    assert launches() == [2, 2]
 
 
 @types("campaign/lock.py: _check_in_place")

@@ -52,13 +52,13 @@ def test_all_records_of_the_contract_are_read(tmp_path: Path) -> None:
 
 def test_records_survive_a_round_trip(tmp_path: Path) -> None:
     first = read_records(write(tmp_path / "a.jsonl", LINES)).records
-    append_records(tmp_path / "b.jsonl", first)
+    append_records(write(tmp_path / "b.jsonl", []), first)
     assert read_records(tmp_path / "b.jsonl").records == first
 
 
 def test_a_name_that_is_not_utf8_is_kept_as_an_escape(tmp_path: Path) -> None:
     name = os.fsdecode(b"/tmp/caf\xe9")
-    append_records(tmp_path / "a.jsonl", [End(point=0, status="failed", why=f"{name} is full")])
+    append_records(write(tmp_path / "a.jsonl", []), [End(point=0, status="failed", why=f"{name} is full")])
     (end,) = read_records(tmp_path / "a.jsonl").records
     assert isinstance(end, End)
     assert end.why == r"/tmp/caf\udce9 is full"
@@ -83,7 +83,7 @@ def test_a_file_cut_anywhere_is_read_up_to_the_cut(tmp_path: Path) -> None:
 
 
 def test_the_watchdog_ends_a_point_after_a_cut_line(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
+    path = write(tmp_path / "a.jsonl", [])
     append_records(path, read_records(write(tmp_path / "b.jsonl", LINES[:3])).records)
     with path.open("a") as file:
         file.write('{"record":"obs","point":0,"first":0,"count":2,"start_ns":[[1,')

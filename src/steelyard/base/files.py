@@ -87,12 +87,13 @@ def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
     return data
 
 
-def open_to_append(path: Path, buffering: int = -1) -> IO[bytes]:
-    """Open a file to read it and to append to it; create it if there is none.
+def open_to_append(path: Path, buffering: int = -1, *, new: bool = True) -> IO[bytes]:
+    """Open a file to read it and to append to it; create it if there is none, if it may be `new`.
 
     Raises InputError if it is a link, a file of several names or no regular file, and OSError.
     """
-    return os.fdopen(_opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW), "a+b", buffering)
+    flags = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | (os.O_CREAT if new else 0)
+    return os.fdopen(_opened(path, flags), "a+b", buffering)
 
 
 def create(path: Path) -> None:

@@ -13,7 +13,7 @@ import fcntl
 import os
 import platform
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TypeVar
@@ -71,11 +71,19 @@ class Holder(OlderHolder, frozen=True):
 
 
 class Lock(msgspec.Struct, frozen=True):
-    """A held lock. `notes` say what one that died had left running, and what was not believed."""
+    """A held lock. `notes` say what one that died had left running, and what was not believed. `written` are
+    the records of this steelyard by device and inode.
+    """
 
     descriptor: int
     mark: str
     notes: tuple[str, ...] = ()
+    written: dict[Path, tuple[int, int]] = msgspec.field(default_factory=dict)
+
+    def keep(self, records: Path) -> None:
+        """See at the end of the lock that this file is still there. Raises OSError."""
+        stat = records.stat()
+        self.written[records] = stat.st_dev, stat.st_ino
 
     def note(self, things: Sequence[LeftFile | LauncherPid]) -> None:
         """Keep a launcher, and the names of files of its launch, for whoever comes after a kill."""
@@ -125,15 +133,18 @@ def locked(folder: Path) -> Iterator[Lock]:
             inode=stat.st_ino,
         )
         _write(file, msgspec.json.encode(holder) + b"\n", folder)
+        lock = Lock(file.fileno(), holder.mark, notes)
         try:
             with (
                 remembered(folder, holder.mark),
                 inherited_by(lambda: clear_after_kill(folder, holder.mark, GRACE_SECONDS)),
             ):
-                yield Lock(file.fileno(), holder.mark, notes)
+                yield lock
         except (OSError, SteelyardError):
             _check_in_place(path, stat)
+            _check_records(folder, lock.written)
             raise
+        _check_records(folder, lock.written)
         _write(file, b"", folder)
 
 
@@ -169,13 +180,30 @@ def _check_owner(stat: os.stat_result, folder: Path) -> None:
         )
 
 
-def _check_in_place(path: Path, ours: os.stat_result) -> None:
-    """Raise MeasurementError if the folder is no longer where it was: whatever failed, it failed by that."""
+def _check_records(folder: Path, written: Mapping[Path, tuple[int, int]]) -> None:
+    """Raise MeasurementError if records of this steelyard are gone, whether or not anybody missed them."""
+    gone = [path for path, file in written.items() if not _is_there(path, file)]
+    if gone:
+        first, others = (gone[0], gone[1:]) if (folder / "records").is_dir() else (folder / "records", [])
+        told = f"'{first}' and {len(others)} more were" if others else f"'{first}' was"
+        raise MeasurementError(
+            f"{told} moved or removed while it was measured; move it back, or measure it again: "
+            f"{resumed(folder)}"
+        ) from None
+
+
+def _is_there(path: Path, file: tuple[int, int]) -> bool:
+    """Is this file there still, and no other by its name?"""
     try:
         there = path.stat()
     except OSError:
-        there = None
-    if there is None or (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino):
+        return False
+    return (there.st_dev, there.st_ino) == file
+
+
+def _check_in_place(path: Path, ours: os.stat_result) -> None:
+    """Raise MeasurementError if the folder is no longer where it was: whatever failed, it failed by that."""
+    if not _is_there(path, (ours.st_dev, ours.st_ino)):
         raise MeasurementError(
             f"'{path.parent}' was moved or removed while it was measured; what was finished is where it is "
             "now; move it back, and go on: "

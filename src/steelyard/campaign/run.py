@@ -157,6 +157,8 @@ def _run_job(job: CampaignJob) -> int:
     while points or spared:
         silent = unanswered_files(job, engine) if points else None
         path = create_records(job.folder / "records", planned.name)
+        if job.lock is not None:
+            job.lock.keep(path)
         command = engine_command(job, engine, launch, path)
         append_records(path, [job_record(job, engine, launch, command, [*spared, *points])])
         tail = Tail(path)

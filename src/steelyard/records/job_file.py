@@ -96,11 +96,11 @@ def _encoded(record: Record) -> bytes:
 def append_records(path: Path, records: Iterable[Record]) -> None:
     """Append records to a file, one line each, on a new line even if the last one was cut off.
 
-    Raises OSError, which names the file.
+    Raises OSError, which names the file, also if it is gone: a new one would lack the job's first record.
     """
     lines = b"".join(sealed(_encoded(record)) + b"\n" for record in records)
     try:
-        with open_to_append(path) as file:
+        with open_to_append(path, new=False) as file:
             if file.tell() > 0:
                 file.seek(-1, os.SEEK_END)
                 if file.read(1) != b"\n":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -151,6 +152,7 @@ def test_check_measures_nothing_again_that_it_has_not_shown(
     words = ("check", "--tonight", tonight, "--baseline", baseline, "--launches", 8)
     said = steelyard(*words, "--out", tmp_path / "again")
     assert (said.code, f"  {line}\n" in said.err) == (2, True), said.err
+    assert f"nothing of '{theirs}' was started" in said.err  # whichever of the two folders it is
     assert "STEEL" not in said.err  # the user's own word
     assert not (tmp_path / "planted").exists()
     assert not (tmp_path / "again").exists()
@@ -206,6 +208,16 @@ def test_a_file_of_the_same_name_in_another_folder_is_not_known(
 
 def _refuse(*names: str) -> Path:
     raise InputError("another user may write there, and might have said that it is known")
+
+
+@pytest.mark.parametrize("words", [("rerun", "theirs", "--out", "x"), ("run", "--out", "theirs")])
+def test_a_pipe_in_the_place_of_a_campaign_is_named(steelyard: Steelyard, words: tuple[str, ...]) -> None:
+    """It is not waited for."""
+    Path("theirs").mkdir()
+    os.mkfifo("theirs/campaign.json")
+    said = steelyard(*words)
+    told = "steelyard: theirs/campaign.json is not a regular file; move it away, or give another one\n"
+    assert (said.code, said.err) == (2, told)
 
 
 def test_an_engine_is_asked_where_no_settings_of_a_stranger_are(

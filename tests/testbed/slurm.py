@@ -1,6 +1,7 @@
 """Slurm on this machine: munged, slurmctld and several slurmd with files, ports and a socket of their own.
 
-All are children of the test and end with it, by their pids; the kernel ends them if it is killed. Nodes have
+All are children of the test and end with it, by their pids; the kernel ends them if it is killed, and another
+child the jobs, which are nobody's children. Nodes have
 names of their own and share the machine: a job on two nodes has two slurmd, and its ranks see one host. Or
 they are the hosts of a bed, with a network and a clock for each.
 """
@@ -14,6 +15,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -31,6 +33,19 @@ _PROGRAMS = {
     "setpriv": "util-linux",
 }
 _DIES_WITH_US = ("setpriv", "--pdeathsig", "TERM", "--")
+# Ends what carries a mark in its environment when its standard input ends, as it does if the test is killed.
+_REAPER = """import os, signal, sys, time
+sys.stdin.read()
+for _ in range(100):
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                if int(pid) != os.getpid() and sys.argv[1].encode() in file.read():
+                    os.kill(int(pid), signal.SIGKILL)
+        except OSError:
+            pass
+    time.sleep(0.05)
+"""
 _UP_SECONDS = 300.0
 _END_SECONDS = 100.0
 
@@ -111,6 +126,9 @@ def slurm(nodes: int, cpus: int, switches: int = 0, bed: Hosts | None = None) ->
     folder.chmod(0o755)
     daemons: list[subprocess.Popen[bytes]] = []
     environment = os.environ | {"SLURM_CONF": str(folder / "slurm.conf")}
+    reaper = subprocess.Popen(
+        [sys.executable, "-c", _REAPER, str(folder)], stdin=subprocess.PIPE, start_new_session=True
+    )
     try:
         _start(folder, nodes, cpus, switches, place, environment, daemons)
         yield {"SLURM_CONF": environment["SLURM_CONF"]}
@@ -124,6 +142,8 @@ def slurm(nodes: int, cpus: int, switches: int = 0, bed: Hosts | None = None) ->
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
+        reaper.kill()
+        reaper.communicate()
         shutil.rmtree(folder, ignore_errors=True)
 
 

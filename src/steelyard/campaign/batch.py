@@ -35,7 +35,7 @@ from steelyard.launch.batch_systems import BatchSystem, JobState, Wanted
 from steelyard.plan.host_pairs import with_hosts
 from steelyard.plan.plan import Plan, budget_seconds
 from steelyard.plan.teams import hosts_of
-from steelyard.records.campaign_file import CampaignFile, PlannedPoint, read_campaign
+from steelyard.records.campaign_file import CampaignFile, PlannedPoint, holds_campaign, read_campaign
 from steelyard.system.process import run
 
 _MOST_JOBS = 4096  # of a command; batch systems let a user have some thousand
@@ -198,7 +198,7 @@ def _minutes(
         return max(1, math.ceil(parse_seconds(options.time) / 60))
     budget = budget_seconds(plan)
     folder = folder_of(out, hosts)
-    done = finished(folder) if (folder / "campaign.json").is_file() else {}
+    done = finished(folder) if holds_campaign(folder) else {}
     jobs = plan_jobs(CampaignFile(points=tuple(points)), plan.most_launches, done)
     seconds = _ROUGH * expected_seconds(jobs, setup) if budget is None else budget
     return math.ceil((seconds + parse_seconds(plan.spread or "0s") + _EXTRA_SECONDS) / 60)
@@ -240,7 +240,7 @@ def is_measured(job: BatchJob, launches: int) -> bool:
             return True
     except (InputError, UnicodeDecodeError):
         return False
-    if not (job.folder / "campaign.json").is_file():
+    if not holds_campaign(job.folder):
         return False
     return not plan_jobs(read_campaign(job.folder), launches, finished(job.folder))
 

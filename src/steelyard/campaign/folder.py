@@ -29,6 +29,7 @@ from steelyard.records.campaign_file import (
     PlannedMethod,
     PlannedOp,
     PlannedPoint,
+    holds_campaign,
     points_without_secrets,
     read_campaign,
     without_secrets,
@@ -70,7 +71,7 @@ def topology_for(folder: Path, plan: Plan, hosts: int = 0) -> Topology:
     words = [word for measure in with_arms(plan).measure for word in placement_words(measure)]
     if not words:
         return NOWHERE
-    if (folder / "campaign.json").is_file() and (known := read_campaign(folder).topology) is not None:
+    if holds_campaign(folder) and (known := read_campaign(folder).topology) is not None:
         try:
             return msgspec.convert(known, Topology)
         except msgspec.ValidationError as error:

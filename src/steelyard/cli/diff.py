@@ -21,7 +21,7 @@ from steelyard.cli.options import JsonFlag, TimeBudget, YesFlag, launches_option
 from steelyard.cli.run import finish, measure_and_show
 from steelyard.judges.history.settings import differences, settings_of
 from steelyard.plan.remeasure import plan_of, with_secrets
-from steelyard.records.campaign_file import CampaignFile, read_campaign
+from steelyard.records.campaign_file import CampaignFile, holds_campaign, read_campaign
 from steelyard.records.command_line import command
 from steelyard.records.read import read_folder
 from steelyard.records.results_folder import check_results_folder
@@ -84,7 +84,7 @@ def _settings(folder: Path) -> dict[str, str]:
 
 def _campaign(folder: Path) -> CampaignFile:
     check_results_folder(folder)
-    if not (folder / "campaign.json").is_file():
+    if not holds_campaign(folder):
         raise InputError(f"there is no results folder '{folder}'; give one that 'steelyard run' wrote")
     return read_campaign(folder)
 

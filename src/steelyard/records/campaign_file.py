@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from steelyard.base.errors import InputError
-from steelyard.base.files import read_regular, write_whole
+from steelyard.base.files import check_regular, read_regular, write_whole
 from steelyard.base.json_text import ANYTHING, MOST_FREE, MOST_VALUES, check_shape, decode_json, values_in
 from steelyard.base.printable import all_visible, is_plain, visible
 from steelyard.base.product import MOST_LAUNCHES, MOST_TEST_CASES
@@ -173,13 +173,20 @@ class _MachineFacts(Struct, frozen=True):
     cores: tuple[tuple[int, ...], ...] = ()
 
 
+def holds_campaign(folder: Path) -> bool:
+    """Has a folder a campaign.json? Raises InputError if that is no regular file."""
+    path = folder / "campaign.json"
+    check_regular(path)
+    return path.exists()
+
+
 def read_campaign(folder: Path) -> CampaignFile:
     """Read campaign.json of a results folder, or make an empty one if it is missing. Raises InputError.
 
     Secrets that an earlier version kept are masked.
     """
     path = folder / "campaign.json"
-    if not path.exists():
+    if not holds_campaign(folder):
         return CampaignFile(name=visible(folder.name))
     try:
         data = read_regular(path)

@@ -62,8 +62,10 @@ def measure_by_turns(
         plan_again(load(night.folder).campaign, points, arms, turns.launches),
         time_budget=turns.time_budget,
     )
-    given = None if is_results(Path(turns.baseline)) else arm_line(factor, arms[factor][0])
-    turns.ask(night.folder, (line for line in started_by(plan) if line != given))
+    lines, of_baseline = started_by(plan), arm_line(factor, arms[factor][0])
+    turns.ask(night.folder, [line for line in lines if line != of_baseline])
+    if is_results(Path(turns.baseline)):  # else it is the user's own word
+        turns.ask(Path(turns.baseline), [line for line in lines if line == of_baseline])
     folder = turns.out or default_folder(plan)
     return folder, turns.measure(with_secrets(plan), folder).rows, factor
 

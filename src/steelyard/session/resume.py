@@ -10,7 +10,7 @@ from steelyard.base.plural import joined
 from steelyard.campaign.started_programs import started_by
 from steelyard.plan.plan import Plan
 from steelyard.plan.remeasure import plan_of, with_secrets
-from steelyard.records.campaign_file import read_campaign
+from steelyard.records.campaign_file import holds_campaign, read_campaign
 
 # Options, by the names in `MeasureOptions`, that say which test cases there are.
 OF_TEST_CASES = (
@@ -21,7 +21,7 @@ OF_TEST_CASES = (
 
 def holds_plan(folder: Path) -> bool:
     """Is it a folder that can go on?"""
-    return (folder / "campaign.json").is_file()
+    return holds_campaign(folder)
 
 
 def plan_in(folder: Path, asked: Sequence[str], ask: Callable[[Path, Iterable[str]], None]) -> Plan:

@@ -7,7 +7,7 @@ from pathlib import Path
 from campaigns import ended, plan_of, run_plan, setup_of
 from points import engine_of, measure
 from steelyard.analyses.overview import read_rows
-from steelyard.analyses.waiting.model import QUEUES, SPINS, waitings
+from steelyard.analyses.waiting.model import OVERLOAD, QUEUES, SPINS, waitings
 from steelyard.engines.mpi import Mpi
 from steelyard.records.schema import End
 
@@ -20,7 +20,7 @@ def test_a_receiver_that_blocks_burns_less_than_one_that_spins(tmp_path: Path, o
     assert {status for _, status in ended(run_plan(tmp_path, plan, setup_of(one_mpi)))} == {"ok"}
     waits = {one.params["wait"]: one for one in waitings(read_rows(tmp_path).rows)}
     print({way: (one.burnt, one.switches, one.woken.value) for way, one in waits.items()})  # pytest -rP
-    assert waits["spin"].way in (SPINS, QUEUES)
+    assert waits["spin"].way in (SPINS, QUEUES, OVERLOAD)  # the latter two where others hold its core
     assert (waits["block"].switches or 0.0) > (waits["spin"].switches or 0.0)
     assert (waits["spin"].burnt or 0.0) > (waits["block"].burnt or 0.0)
 

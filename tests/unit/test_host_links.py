@@ -6,9 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from macro_rows import row
-from steelyard.analyses.ranks_a_host.model import HostLink, full_from, host_links
+from steelyard.analyses.ranks_a_host.answers import host_link_answers
+from steelyard.analyses.ranks_a_host.model import HostLink, RanksAHost, full_from, host_links
 from steelyard.analyses.ranks_a_host.tables import ranks_a_host_tables
 from steelyard.records.campaign_file import OTHER_HOST, Placement
+from steelyard.records.fields import Params
 from steelyard.render.terminal import Paper, table_text
 from steelyard.results.facets import Interfaces, RowInterface
 from steelyard.results.row import Row
@@ -102,3 +104,37 @@ def test_pairs_within_a_host_and_a_single_number_make_no_link() -> None:
     mixed = [replace(pairs(2, 1e6), placement="h1:0|h2:0|h1:1|h2:1"), pairs(1, 1e6)]
     assert host_links([*within, *mixed]) == ()
     assert ranks_a_host_tables(()) == ()
+
+
+def test_the_headline_says_from_how_many_ranks_the_link_is_full() -> None:
+    def link(size: int, full: Interval | None, half: float) -> HostLink:
+        numbers = tuple(
+            RanksAHost(
+                per_host=count,
+                time=Interval(1e6),
+                rate=Interval(rate, rate * (1 - half), rate * (1 + half)),
+                relative=Interval(1.0),
+                of_line=None,
+            )
+            for count, rate in ((1, 3e8), (2, 5e8))
+        )
+        params: Params = {"kind": "window"}
+        return HostLink(
+            op="mpi.pattern.bisection",
+            mpi="mpich-4.0.2",
+            bytes=size,
+            method="batch",
+            env={},
+            params=params,
+            numbers=numbers,
+            full=full,
+        )
+
+    links = [link(65536, Interval(2.0, 1.0, 4.0), 0.1), link(8, None, 0.6), link(64, None, 0.6)]
+    assert list(host_link_answers(links)) == [
+        (
+            "Between two hosts, pairs of MPICH 4.0.2, kind=window: full at 64 KiB from 2 (1 to 4) ranks a "
+            "host, up to 500 MB/s with 2; cannot tell at 8 B and 64 B from how many ranks a host the "
+            "link is full."
+        )
+    ]

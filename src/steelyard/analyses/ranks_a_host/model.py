@@ -63,12 +63,12 @@ class HostLink(Struct, frozen=True, kw_only=True):
 
 def host_links(rows: Sequence[Row]) -> tuple[HostLink, ...]:
     """Find each setting that was measured with two numbers of ranks a host or more, in the order of rows."""
-    kept = curves_of(filter(_is_between, rows), _BY_NUMBER, lambda row: row.ranks // _HOSTS)
+    kept = curves_of(filter(is_between, rows), _BY_NUMBER, lambda row: row.ranks // _HOSTS)
     among = [row for curve in kept for row in curve.values()]
     return tuple(_link(curve, among) for curve in kept)
 
 
-def _is_between(row: Row) -> bool:
+def is_between(row: Row) -> bool:
     """Is each rank's partner on the other one of two hosts?"""
     hosts = [part.rpartition(":")[0] for part in (row.placement or "").split("|")]
     half = row.ranks // _HOSTS

@@ -187,8 +187,8 @@ class Row(Struct, frozen=True, kw_only=True):
 
     def get(self, kind: type[F]) -> F:
         """Get the facet of that kind; one of defaults if the row has none."""
-        for facet in self.facets:
-            if isinstance(facet, kind):
+        for facet in self.facets:  # by class: `isinstance` of each takes three times as long
+            if facet.__class__ is kind:
                 return facet
         return kind()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -37,7 +36,8 @@ def shared_memory(evidence: Evidence) -> str | None:
     """Find test cases of MPI that began with less than libraries map for so many ranks."""
 
     def told(cell: PointLaunch) -> str | None:
-        return little_shm(cell.job.settings.get("shm_bytes"), _ranks_here(cell, evidence))
+        there = cell.job.settings.get("shm_bytes")
+        return None if there is None else little_shm(there, _ranks_here(cell, evidence))
 
     return _told_of(evidence, told, _sends_by_mpi)
 
@@ -74,8 +74,8 @@ def quota(evidence: Evidence) -> str | None:
     """Find launches on this host whose control group allows less CPU time than their threads use."""
 
     def told(cell: PointLaunch) -> str | None:
-        allowed, lanes = _number(cell, "cpu_quota"), _ranks_here(cell, evidence) * cell.job.threads
-        if allowed is None or allowed >= lanes:
+        allowed = _number(cell, "cpu_quota")
+        if allowed is None or allowed >= (lanes := _ranks_here(cell, evidence) * cell.job.threads):
             return None
         what = "thread" if cell.job.threads > 1 else "rank"
         return f"the control group allows the time of {allowed:g} CPUs, for {counted(lanes, what)}"
@@ -161,8 +161,7 @@ def _told_of(
     """List the rows with a launch of which something is told, each with what is told first."""
     found: dict[int, str] = {}
     for row, point in zip(evidence.rows, evidence.measured.points, strict=True):
-        words = next((text for cell in point.cells if (text := told(cell)) is not None), None)
-        if words is not None and of(row):
+        if of(row) and (words := next(filter(None, map(told, point.cells)), None)):
             found[row.point] = words
     return listed((row for row in evidence.rows if row.point in found), lambda row: found[row.point])
 
@@ -176,10 +175,10 @@ def _sends_by_mpi(row: Row) -> bool:
 
 def _ranks_here(cell: PointLaunch, evidence: Evidence) -> int:
     """Count the ranks of a launch on the host of the campaign, whose settings its job has."""
-    here = evidence.measured.campaign.machine.get("host")
+    here = str(evidence.measured.campaign.machine.get("host"))
     places = cell.start.places if cell.start else ()
     if len(places) == cell.job.ranks:
-        return Counter(place.host for place in places)[str(here)]
+        return sum(place.host == here for place in places)
     hosts = {place.host for place in places} or set(cell.job.hosts)
     return cell.job.ranks // len(hosts) if here in hosts else 0 if hosts else cell.job.ranks
 

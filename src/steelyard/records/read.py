@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TypeVar
@@ -299,10 +300,20 @@ def _size(path: Path) -> int:
         return 0
 
 
+def _is_empty(path: Path) -> bool:
+    try:
+        found = os.stat(path)  # noqa: PTH116 - twice as fast
+    except OSError:
+        return False
+    return found.st_size == 0 and stat.S_ISREG(found.st_mode)
+
+
 def _read(path: Path, visit: Visit | None) -> JobFile | str | None:
     """Read a file; a sentence if nothing of it can be read, None if nothing was written. Raises InputError
     for another version of the format.
     """
+    if _is_empty(path):
+        return None
     try:
         file = read_job(path, visit)
     except _OtherVersionError:
@@ -320,7 +331,8 @@ def _read(path: Path, visit: Visit | None) -> JobFile | str | None:
 def _record_paths(folder: Path) -> list[Path]:
     records = folder / "records"
     try:
-        return sorted(path for path in records.iterdir() if path.suffix == ".jsonl")
+        names = sorted(name for name in os.listdir(records) if name.endswith(".jsonl"))  # noqa: PTH208
+        return [records / name for name in names]  # of 20,000 paths, sorting takes ten times as long
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{folder} has no results; give a folder that steelyard run wrote") from None
     except OSError as error:

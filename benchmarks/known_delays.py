@@ -71,7 +71,7 @@ def delay_ns(name: str, spin_ns: float) -> float:
 
 def plan_text(ops: Mapping[str, Op], threads: list[int], spin_ns: float) -> str:
     """A plan in TOML: each op with and without the delay, at its smallest size."""
-    text = 'name = "known delays"\n'
+    text = 'name = "known-delays"\n'
     for name, op in ops.items():
         least, most = op.min_threads, op.max_threads or max(threads)
         suited = [count for count in threads if least <= count <= most]

@@ -171,6 +171,7 @@ def simulate(
     ]
     if simulation.machine.certain:
         argv += ["--paths", "asymmetric"]  # only guaranteed errors of the clocks are stated
+    write_whole(records, b"")  # append_records begins no file
     append_records(
         records,
         [Job(schema=SCHEMA, job=records.stem, launch=1, ranks=simulation.ranks, command=tuple(argv))],

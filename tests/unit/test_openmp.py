@@ -43,7 +43,8 @@ def test_settings_are_an_axis() -> None:
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
-        ({"wait_polici": "active"}, "there is no OpenMP setting 'wait_polici'"),
+        ({"wait_polici": "active"}, "there is no OpenMP setting 'wait_polici'; give one of wait_policy, "),
+        ({"OMP_WAIT_POLICY": "active"}, "there is no OpenMP setting 'OMP_WAIT_POLICY'; give wait_policy"),
         ({"wait_policy": "lazy"}, "wait_policy is active or passive, not 'lazy'"),
         ({"places": "core"}, "places is threads, cores"),
         ({"places": "cores(0)"}, "or a list of CPUs such as"),

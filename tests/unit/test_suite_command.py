@@ -59,6 +59,12 @@ def test_what_measures_the_same(
         ("mpirun -n 2 --bind-to core osu_bw", "for --bind-to, places are --placement"),
         ("osu_bw -m", "for -m, sizes are"),
         ("IMB-MPI1", "is a suite of 26 tests; give --like"),
+        ("syncbench", "is a suite of 12 tests; give --like"),
+        ("stream", "whose programs are ops here; type: steelyard run 'mem.*'"),
+        ("accept -N 4", "there is no -N here: hosts are --hosts 1,8"),
+        ("accept --env A=1", "there is no --env here: what is measured with a variable"),
+        ("list osu_", "nothing here is called 'osu_'; write 'osu_*'; 'steelyard list' names all"),
+        ("run openmp --threads 2", "write it into a copy of"),
         ("mpirun -n 2 ./a.out", "no such command 'mpirun'"),
     ],
 )

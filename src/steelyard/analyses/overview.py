@@ -38,7 +38,6 @@ from steelyard.stats.autocorrelation import LEAST_IN_TIME
 MOST_HOSTS = 16  # lines of the table of hosts
 MOST_CASES = 150  # that tables on a terminal show in full; of more they show some
 OF_SEVERAL = "remarks on several tables"
-LEFT_OUT = "test cases that are not shown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +153,7 @@ def overview_tables(
     tables = [row_table(table) for table in chosen]
     if share < 1:
         left = count - sum(map(count_laid_out, chosen))
-        tables += [Table(LEFT_OUT, "", (), (), (_left_words(left, count, folders),))] if left else []
+        tables += [Table("", "", (), (), (_left_words(left, count, folders),))] if left else []
     for folder in folders:
         name = folder.name if len(folders) > 1 else ""
         tables += analysis_tables(folder.made, name)

@@ -42,7 +42,16 @@ EXAMPLES = {
 }
 _REFERENCE = "what was measured before, to compare with, is --reference DIR"
 _PLANNED = "what would be measured: steelyard plan show acceptance"
-ELSEWHERE = {"accept": {"--against": _REFERENCE, "--baseline": _REFERENCE, "--dry-run": _PLANNED}}
+_HOSTS = "hosts are --hosts 1,8, each with a rank for each core"
+_SET = "what is measured with a variable is accepted from its folder: steelyard run acceptance --help"
+ELSEWHERE = {
+    "accept": {
+        **dict.fromkeys(("--against", "--baseline"), _REFERENCE),
+        **dict.fromkeys(("-n", "-np", "-N", "--ranks", "--nodes", "--nnodes"), _HOSTS),
+        **dict.fromkeys(("--env", "-x", "-genv"), _SET),
+        "--dry-run": _PLANNED,
+    }
+}
 
 
 @dataclass(frozen=True)

@@ -209,7 +209,8 @@ def _chosen(
         found = found or [name for name in names if fnmatchcase(name, pattern) or pattern in name]
         found = found or [row.op for row in (known_as(pattern),) if row is not None]
         if not found and not _theirs([pattern]):
-            hint = nearest(pattern, names) or ";"
+            is_start = bool(_theirs([f"{pattern}*"]))
+            hint = f"; write '{pattern}*';" if is_start else nearest(pattern, names) or ";"
             raise InputError(f"nothing here is called '{pattern}'{hint} 'steelyard list' names all")
         wanted.update(found)
     ops = in_order([op for op in catalogue.ops.values() if op.name in wanted])

@@ -13,13 +13,19 @@ from steelyard.system.started_as import started_as
 def suite_command(words: Sequence[str], params: Sequence[Any]) -> str | None:
     """Say what to type in place of words that name a test of another suite, perhaps behind a launcher, with
     options of theirs or of ours, whose `params` are those of `run`; None if they name none.
+
+    Raises InputError for the name of a suite.
     """
+    from steelyard.plan.like import find_like
     from steelyard.plan.suite_command import read_suite_command
+    from steelyard.plan.suites import KERNELS, groups
 
     rank = started_as(os.environ)
     ours = {name: not getattr(param, "is_flag", False) for param in params for name in param.opts}
     asked = read_suite_command(words, ours, None if rank is None else rank.ranks)
     if asked is None:
+        if (suite := words[0].lower()) in {*groups(), *KERNELS} - {"mpich"}:
+            find_like(suite)  # which says what its tests are called
         return None
     names = ",".join(dict.fromkeys(row.name for row in asked.tests))
     order = ("-n", "bytes", *asked.options)

@@ -143,7 +143,7 @@ def _changed(
     given += ["--class"] * bool(class_words and not kernels)
     if len(what) > 1 or given:
         raise InputError(
-            f"{' and '.join(given) or what[1]} cannot be given with a plan; write it into {named}"
+            f"{' and '.join(given) or what[1]} cannot be given with a plan; write it into {_own_file(named)}"
         )
     classes = _params(class_words)
     changed = [
@@ -156,6 +156,11 @@ def _changed(
         for measure in plan.measure
     ]
     return _on_hosts(replace(plan, measure=tuple(changed)), named, axes.get("hosts"))
+
+
+def _own_file(named: Path) -> str:
+    """Name the file of a plan that its reader may change: of one that ships a copy."""
+    return f"a copy of {named}" if named in shipped_plans().values() else str(named)
 
 
 def _around(plan: Plan, named: Path, around: Mapping[str, Any]) -> Plan:

@@ -95,7 +95,9 @@ def omp_axis(given: Mapping[str, str | tuple[str, ...]]) -> tuple[dict[str, str]
 def _values(name: str, given: str | tuple[str, ...]) -> tuple[str, ...]:
     setting = SETTINGS.get(name)
     if setting is None:
-        raise InputError(f"there is no OpenMP setting '{name}'; give one of {', '.join(SETTINGS)}")
+        ours = name.lower().removeprefix("omp_")
+        give = ours if ours in SETTINGS else f"one of {', '.join(SETTINGS)}"
+        raise InputError(f"there is no OpenMP setting '{name}'; give {give}")
     texts = (given,) if isinstance(given, str) else given
     values = tuple(dict.fromkeys(value for text in texts for value in _split(text)))
     for value in values:

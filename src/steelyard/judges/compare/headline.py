@@ -254,7 +254,7 @@ def _outcomes(rows: Sequence[Row], has_sentences: bool) -> Iterator[str]:
     if wide and not has_sentences:
         references = {row.reference_point for row in wide}
         asked = [row for row in wide if row.point not in references] or wide
-        yield _wide_words(min(asked, key=_half_of))
+        yield _wide_words(min(asked, key=_how_telling))
     if wide:
         verb = "is" if len(wide) == 1 else "are"
         parts.append(f"{len(wide)} of {cases} {verb} uncertain by more than {100 * NOISY:.0f} %")
@@ -288,6 +288,11 @@ def _wide_words(row: Row) -> str:
         return f"{row_name(row)}: launches are too few, or differ too much, to tell its time."
     low, high = (format_time(end or 0.0) for end in (row.time_low, row.time_high))
     return f"{row_name(row)} takes between {low} and {high}; more launches tell it more exactly."
+
+
+def _how_telling(row: Row) -> tuple[bool, bool, float]:
+    """Sort rows whose interval tells something first, then those of MPI, then by certainty."""
+    return _half_of(row) > MOST - 1, family_of(row.op) != MPI_FAMILY, _half_of(row)
 
 
 def _half_of(row: Row) -> float:

@@ -304,3 +304,12 @@ def test_the_page_says_each_reason_once_with_its_cases() -> None:
     )
     told = list(load_benchmark("guidelines_page")._by_reason(missing))
     assert told == [("no: x", "A <= B, 8 B, 1 KiB; C <= D"), ("y", "E <= F")]
+
+
+def test_what_to_do_is_told_without_what_tables_have() -> None:
+    page = load_benchmark("guidelines_page")
+    said = (
+        "a-1.2: B <= C is violated at 8 B and 1 KiB: the left side takes 2 to 3 times as long. To do: call C."
+    )
+    assert page._todo(said) == "a-1.2: B <= C: call C."
+    assert page._todo("Guidelines: 1 case: 1 violated.") == "Guidelines: 1 case: 1 violated."

@@ -19,6 +19,7 @@ MOST_NEEDED = 10_000  # launches: more is no advice
 _FACTORS = 1.05 ** np.arange(200)  # times the launches: up to 16,000 times
 _CHANCES = (np.arange(15) + 0.5) / 15  # of the scatter: few pairs do not know it
 _TRUTHS = np.linspace(-1.28, 1.28, 9)[:, None, None]  # true differences, in errors of the estimate: 80 %
+_LEAST_ERROR = 1e-12  # a coarse clock gives each launch the same number; nothing is divided by 0 then
 MAY_BE_EQUAL = 3.0  # errors of the estimate: nearer to 0, no difference at all is a truth to reckon with, too
 
 
@@ -102,7 +103,8 @@ def _decided(
         truth = estimated.estimate + _TRUTHS * estimated.error
         truth = np.concatenate((truth, np.zeros((1, 1, 1)))) if is_equal else truth
         centre = (now * estimated.estimate + (n - now) * truth) / n if kept else truth
-        sd = estimated.error * spread * np.sqrt(now) * (np.sqrt(n - now) / n if kept else np.sqrt(1 / n))
+        error = max(estimated.error, _LEAST_ERROR)
+        sd = error * spread * np.sqrt(now) * (np.sqrt(n - now) / n if kept else np.sqrt(1 / n))
         return centre, sd, wider[:, None] * estimated.half * later * np.sqrt(now / n)
 
     room = same = np.zeros(1)

@@ -34,7 +34,7 @@ endif
 # The installation compiles on all cores. Python's modules are compiled too, and those of the packages that they use, which
 # uv leaves as they are: where Python is told to write no bytecode, each command would take 0.4 s longer.
 export CMAKE_BUILD_PARALLEL_LEVEL := $(shell nproc 2>/dev/null || echo 2)
-USED = numpy typer msgspec rich jinja2 markupsafe annotated_doc shellingham
+USED = _editable_*.py numpy typer typing_extensions.py msgspec rich jinja2 markupsafe annotated_doc shellingham
 COMPILE = $(BIN)/python -m compileall -qq -x /tests/ src/steelyard $(USED:%=$(VENV)/lib/python3*/site-packages/%)
 
 APT = mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev iproute2 g++ slurmctld slurmd slurm-client munge \

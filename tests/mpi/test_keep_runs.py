@@ -29,6 +29,7 @@ _ALWAYS = (4, 5)
 
 def test_reduced_and_whole_say_the_same(mpi: Mpi, tmp_path: Path) -> None:
     path = tmp_path / "l01.jsonl"
+    path.touch()
     append_records(path, [Job(schema=SCHEMA, job="l01", launch=1, ranks=2)])
     measure(engine_of(mpi), 2, 1, _LINES, path, words=("--keep", "both"))
     whole, reduced = without(path, REDUCED), without(path, ALL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,35 @@ def test_who_ran_too_briefly_is_a_sentence_where_others_were_named(tmp_path: Pat
     assert found["busy-neighbour"].evidence.endswith(". In 1 launch others ran too briefly to be named.")
 
 
+@pytest.mark.parametrize(
+    ("own_s", "words"),
+    [
+        (0.0, "40 % of CPU 1 (rank 1)"),
+        (1.0, "30 % of CPU 1 (rank 1)"),
+        (3.8, None),  # the rest is less than every system uses
+        (60.0, None),
+    ],
+)
+def test_what_the_package_took_itself_is_no_others(tmp_path: Path, own_s: float, words: str | None) -> None:
+    last = state(0, 10.0, own_ns=(10 * SECOND, 6 * SECOND))
+    seen = replace(watch(), own_cpu_ns=round(own_s * SECOND))
+    found = found_in(tmp_path, state(None, 0.0), last, seen)
+    assert ("busy-unnamed" in found) == (words is not None)
+    assert words is None or words in found["busy-unnamed"].evidence
+
+
+def test_the_package_notes_its_own_time_between_two_instants() -> None:
+    watcher = Watcher()
+    assert watcher.record("vm").own_cpu_ns == 0
+    watcher.note_own_time()
+    before = time.process_time_ns()
+    while time.process_time_ns() < before + 20_000_000:
+        pass
+    assert watcher.record("vm").own_cpu_ns == 0
+    watcher.note_own_time()
+    assert 20_000_000 <= watcher.record("vm").own_cpu_ns <= time.process_time_ns()
+
+
 def test_ranks_that_share_their_cpus_are_not_each_others_neighbours(tmp_path: Path) -> None:
     """Each may use both CPUs, and both together took all of one of them."""
     same = {"cpus": ("0-1", "0-1")}
@@ -196,7 +226,7 @@ def test_a_rank_seen_elsewhere_was_moved_and_back(tmp_path: Path) -> None:
         replace(record, noise=(0.0, 0.0), cpu=(0, 5)) if isinstance(record, Obs) and record.first else record
         for record in records
     ]
-    path.unlink()
+    path.write_bytes(b"")
     append_records(path, records)
     evidence = _found(load(folder))["moved"].evidence
     assert "Rank 1 (pid 0 on vm) of launch 3 was seen on CPU 5, but bound to CPU 1" in evidence

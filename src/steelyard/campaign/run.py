@@ -291,6 +291,7 @@ def _attend(
             leftovers.look_if_due(child.pids, began=tail.launch is not None)
             if phase is LaunchPhase.MEASURING:
                 overdue.look(plans.values())
+                watcher.note_own_time()
             hold.release_if_idle()
             child.pause(_POLL_SECONDS if hold.is_released else _HOLD_SECONDS)
         child.stop()

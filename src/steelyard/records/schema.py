@@ -294,7 +294,8 @@ class Watch(_Record, frozen=True, tag="watch"):
     """Other work on this host during a launch, as the package saw it from outside, in `looks` looks.
 
     `processes` are those outside the launch that used most CPU time, the busiest first. `cost_ns` is the cost
-    of looking. `load` is the mean of the last minute, when the launch began and when it ended. `ending` is
+    of looking, `own_cpu_ns` the CPU time that the package itself took while test cases were measured.
+    `load` is the mean of the last minute, when the launch began and when it ended. `ending` is
     what went wrong after the last test case had ended, as in MPI_Finalize; `remark` the same of a library
     that is known to end so. `stopped`: the package ended it, because the time was over.
     """
@@ -303,6 +304,7 @@ class Watch(_Record, frozen=True, tag="watch"):
     seconds: Amount
     looks: Count
     cost_ns: Count
+    own_cpu_ns: Count = 0
     load: tuple[Amount, ...] = ()
     processes: tuple[Busy, ...] = ()
     ending: Name | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from steelyard.base.cpulist import cpu_set, cpu_words
 from steelyard.base.plural import plural
@@ -81,8 +81,24 @@ class Shared:
 def shared_by(file: JobFile) -> Iterator[Shared]:
     """Group the ranks by their CPUs; without those whose CPUs overlap only in part.
 
-    If states are of chosen ranks, CPUs that other ranks may use are left out, too.
+    If states are of chosen ranks, CPUs that other ranks may use are left out, too. What the package itself
+    took on this host is not the others': nobody knows on which CPUs, so each group has its part of it.
     """
+    groups = list(_groups(file))
+    for watch in file.watches:
+        here = [group for group in groups if group.host == watch.host]
+        others = sum(max(0, group.others_ns) for group in here)
+        part = max(0.0, 1 - watch.own_cpu_ns / others) if others > 0 else 1.0
+        groups = [
+            replace(group, others_ns=round(part * group.others_ns), share=part * group.share)
+            if group in here
+            else group
+            for group in groups
+        ]
+    yield from groups
+
+
+def _groups(file: JobFile) -> Iterator[Shared]:
     groups: dict[tuple[str, frozenset[int]], list[StateChange]] = {}
     all_tell = not any(state.ranks for state in file.states)
     for change in changes_of(file):

@@ -56,6 +56,7 @@ class Watcher:
     parent: int | None = None  # known after the launch has begun
     looks: int = 0
     cost_ns: int = 0
+    _own: tuple[int, ...] = ()  # CPU time of this process, at the first and at the last of some instants
     _began: float = 0.0
     _last: float = 0.0
     _next: float = 0.0
@@ -92,6 +93,12 @@ class Watcher:
         cost = time.thread_time_ns() - cost
         self.cost_ns += cost
         self._next = time.monotonic() + max(LEAST_SECONDS, cost / 1e9 / COST_SHARE)
+
+    def note_own_time(self) -> None:
+        """Note the CPU time that this process has taken; what it takes from the first to the last note is no
+        other's.
+        """
+        self._own = (*self._own[:1], time.process_time_ns())
 
     def look_if_due(self) -> None:
         """Look, unless the last look was a moment ago."""
@@ -132,6 +139,7 @@ class Watcher:
             seconds=time.monotonic() - self._began,
             looks=self.looks,
             cost_ns=self.cost_ns,
+            own_cpu_ns=self._own[-1] - self._own[0] if self._own else 0,
             load=(*self._load, *load_average(self.root)),
             processes=self.busiest(ours),
         )

@@ -221,7 +221,7 @@ def test_help_is_for_people(steelyard: Steelyard, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("words", "here"),
     [
-        ("--like osu_latency -m 1:1024", "there is no -m here: sizes are --bytes 1..1Ki"),
+        ("--like osu_latency -m 1:1024", "type: steelyard run --like osu_latency --bytes 1..1024"),
         ("mpi.bcast -np 4", "there is no -np here: the number of ranks is -n 4, or several: -n 2,4"),
         ("mpi.bcast --batch slurm --account -x", "--account '-x' is no name; give letters"),
         ("mpi.bcast --partition b -m 8", "there is no -m here: sizes are"),
@@ -232,7 +232,7 @@ def test_help_is_for_people(steelyard: Steelyard, monkeypatch: pytest.MonkeyPatc
             "there is no --runs here: each start of the program is a launch: --launches",
         ),
         ("mpi.bcast -o x", "there is no -o here: the results folder is --out DIR"),
-        ("--like osu_latency -x 100 -i 1000", "there is no -x and no -i here: warm-up ends"),
+        ("--like osu_latency -x 100 -i 1000", "for -x, warm-up ends when samples no longer become faster;"),
         ("mpi.bcast --env -x", "--env -x is no"),
         ("-- -x", "there is no op '-x'"),
         ("--like osu_bw --bytes 1:1Ki", "'1:1Ki' is not a size; write bytes as 8, 1Ki, 4Mi or 2kB, a range"),
@@ -247,8 +247,8 @@ def test_options_of_other_suites_are_answered(steelyard: Steelyard, words: str, 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("osu_latency -m 1:64", "'osu_latency' is no command; type: steelyard run --like osu_latency"),
-        ("pingpong", "'pingpong' is no command; type: steelyard run --like PingPong"),
+        ("osu_latency -m 1:64", "'osu_latency' is of another suite; type: steelyard run --like osu_latency"),
+        ("pingpong", "'PingPong' is of another suite; type: steelyard run --like PingPong"),
         ("mpi.bcast -n 2", "'mpi.bcast' is no command; type: steelyard run mpi.bcast -n 2"),
         ("quick", "'quick' is no command; type: steelyard run quick"),
         ("measure mpi.bcast -n 2", "'measure' is no command; type: steelyard run mpi.bcast -n 2"),

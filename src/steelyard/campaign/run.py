@@ -274,6 +274,8 @@ def _attend(
             code = child.poll()
             unmeasured = len(plans)
             quiet_since = time.monotonic() if _hear(job, tail, plans) else quiet_since
+            if tail.launch is not None and unmeasured:
+                watcher.note_own_time()
             ends = job.budget.is_over or job.is_stopping()
             # A launch that has measured all ends by itself: its last records are those of ranks that end.
             is_late = bool(plans) and (job.budget.patience_is_over or (ends and len(plans) < unmeasured))
@@ -291,7 +293,6 @@ def _attend(
             leftovers.look_if_due(child.pids, began=tail.launch is not None)
             if phase is LaunchPhase.MEASURING:
                 overdue.look(plans.values())
-                watcher.note_own_time()
             hold.release_if_idle()
             child.pause(_POLL_SECONDS if hold.is_released else _HOLD_SECONDS)
         child.stop()

@@ -28,6 +28,7 @@ _OF = "steelyard run --like"
         ("srun -n4 osu_bcast", "osu_bcast -n 4"),
         ("srun --ntasks=4 osu_bcast", "osu_bcast -n 4"),
         ("srun -n 4 -c 8 osu_bcast", "osu_bcast -n 4"),
+        ("IMB-MPI1 PingPong -thread_level MULTIPLE", "PingPong --thread-level multiple"),
         ("srun -c8 -n 4 osu_bcast", "osu_bcast -n 4"),
         ("mpiexec -c 4 osu_bcast", "osu_bcast -n 4"),
         ("mpiexec -genv UCX_TLS sm -n 2 osu_bcast", "osu_bcast -n 2 --env UCX_TLS=sm"),

@@ -33,6 +33,7 @@ _SYNCS: Mapping[str, tuple[str, str]] = {  # osu_put_latency -s
 _PAIRS = re.compile(
     r"mpi\.(pingpong|pingping|put|get|accumulate|get_accumulate|fetch_and_op|compare_and_swap)"
 )
+_LEVELS = ("single", "funneled", "serialized", "multiple")
 _MOST_LOG = 40  # 1 TiB
 
 
@@ -227,6 +228,13 @@ def _at_least(asked: SuiteCommand, value: str) -> bool:
     return True
 
 
+def _level(asked: SuiteCommand, value: str) -> bool:
+    if value.lower() not in _LEVELS:
+        return False
+    asked.options["thread_level"] = value.lower()
+    return True
+
+
 def _started(asked: SuiteCommand, value: str) -> bool:
     if not (value.isascii() and value.isdecimal()):
         return False
@@ -240,7 +248,7 @@ _OF_OSU: _Takes = {
     **dict.fromkeys(("-m", "--message-size"), _osu_sizes),
     **dict.fromkeys(("-i", "--iterations"), _counted),
     **dict.fromkeys(("-T", "--type"), _typed),
-    **dict.fromkeys(("-W", "--window-size"), _param("window")),
+    "--window-size": _param("window"),
     "-t": _whole("threads"),
     "-s": _synced,
     "-w": _param("window", {word: word for word in ("create", "allocate", "dynamic")}),
@@ -253,7 +261,7 @@ _OF_IMB: _Takes = {
     "-time": _param("most_seconds"),
     "-window_size": _param("window"),
     "-root_shift": _param("roots", {"on": "rotate", "1": "rotate"}),
-    "-thread_level": _whole("thread_level"),
+    "-thread_level": _level,
 }
 
 

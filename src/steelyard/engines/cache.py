@@ -16,9 +16,16 @@ from steelyard.base.errors import InputError
 from steelyard.base.files import read_regular, write_whole
 from steelyard.base.heartbeat import OFTEN, Tell, telling_still
 from steelyard.base.printable import visible
-from steelyard.base.private_folders import is_private_file, link_of_another, private_folder, weak_spot
+from steelyard.base.private_folders import (
+    OWNER_ALONE,
+    is_private_file,
+    link_of_another,
+    private_folder,
+    weak_spot,
+)
 from steelyard.system.process import signals_as_exceptions
 
+_PROOF_BYTES = hashlib.sha256().digest_size
 _KEY_BYTES = 32  # as long as the proofs that are made with it
 
 
@@ -142,3 +149,32 @@ def own_key() -> bytes | None:
         key = read_regular(file)
         return key if len(key) == _KEY_BYTES else None
     return None
+
+
+def kept_answer(name: str, of: str, key: bytes) -> bytes | None:
+    """Read what was kept of a path under a key; None if nothing was, or the key is another now."""
+    with suppress(InputError, OSError):
+        file = _answer_file(name, of)
+        kept = read_regular(file) if is_private_file(file) else b""
+        proof, answer = kept[:_PROOF_BYTES], kept[_PROOF_BYTES:]
+        if proof == _proof(key, answer):
+            return answer
+    return None
+
+
+def keep_answer(name: str, of: str, key: bytes, answer: bytes, most: int) -> None:
+    """Keep it for later commands, where there is room; of more than `most` files the oldest go."""
+    with suppress(InputError, OSError):
+        file = _answer_file(name, of)
+        write_whole(file, _proof(key, answer) + answer)
+        file.chmod(OWNER_ALONE)
+        for old in sorted(file.parent.iterdir(), key=lambda one: one.stat().st_mtime_ns)[:-most]:
+            old.unlink(missing_ok=True)
+
+
+def _answer_file(name: str, of: str) -> Path:
+    return cache_folder(name) / hashlib.sha256(os.fsencode(of)).hexdigest()[:16]
+
+
+def _proof(key: bytes, answer: bytes) -> bytes:
+    return hashlib.sha256(hashlib.sha256(key).digest() + answer).digest()

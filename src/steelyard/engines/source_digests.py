@@ -10,17 +10,13 @@ import hashlib
 import os
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
-from steelyard.base.errors import InputError
-from steelyard.base.files import read_regular, write_whole
-from steelyard.base.private_folders import OWNER_ALONE, is_private_file
-from steelyard.engines.cache import cache_folder
+from steelyard.engines.cache import keep_answer, kept_answer
 
 _FOLDER = "sources"
 _SETTLED_NS = 2_000_000_000  # since the last change of a file: longer than a tick of any file system's clock
-_BYTES = hashlib.sha256().digest_size
+_MOST_KEPT = 64  # folders of sources: the oldest go
 
 _File = tuple[str, int, int, int]  # its path; its size; when its text and its entry changed, in ns
 
@@ -33,31 +29,16 @@ def digest_of_sources(folder: Path) -> bytes:
 @functools.lru_cache(maxsize=2)  # the checkout's, and those of the installation
 def _digest(folder: str, files: tuple[_File, ...]) -> bytes:
     is_settled = max(max(file[2:]) for file in files) < time.time_ns() - _SETTLED_NS
-    key = hashlib.sha256(repr((folder, files)).encode(errors="surrogateescape")).digest()
-    with suppress(InputError, OSError):
-        kept = _kept_file(folder)
-        if is_settled and is_private_file(kept):
-            found = read_regular(kept)
-            if found[_BYTES:] == _proof(key, found[:_BYTES]):
-                return found[:_BYTES]
+    key = repr((folder, files)).encode(errors="surrogateescape")
+    if is_settled and (kept := kept_answer(_FOLDER, folder, key)) is not None:
+        return kept
     digest = hashlib.sha256()
     for file, *_ in files:
         for part in (file.removeprefix(folder).encode(), Path(file).read_bytes()):
             digest.update(part + b"\0")
     if is_settled:
-        with suppress(InputError, OSError):
-            kept = _kept_file(folder)
-            write_whole(kept, digest.digest() + _proof(key, digest.digest()))
-            kept.chmod(OWNER_ALONE)
+        keep_answer(_FOLDER, folder, key, digest.digest(), _MOST_KEPT)
     return digest.digest()
-
-
-def _kept_file(folder: str) -> Path:
-    return cache_folder(_FOLDER) / hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
-
-
-def _proof(key: bytes, digest: bytes) -> bytes:
-    return hashlib.sha256(key + digest).digest()
 
 
 def _files(folder: str) -> Iterator[_File]:

@@ -235,7 +235,10 @@ def test_help_is_for_people(steelyard: Steelyard, monkeypatch: pytest.MonkeyPatc
         ("--like osu_latency -x 100 -i 1000", "for -x, warm-up ends when samples no longer become faster;"),
         ("mpi.bcast --env -x", "--env -x is no"),
         ("-- -x", "there is no op '-x'"),
-        ("--like osu_bw --bytes 1:1Ki", "'1:1Ki' is not a size; write bytes as 8, 1Ki, 4Mi or 2kB, a range"),
+        (
+            "--like osu_bw --bytes 1:2Ki",
+            "'1:2Ki' is not a size; write bytes as 8, 1Ki, 4Mi or 2kB, a range as 1..2Ki",
+        ),
     ],
 )
 def test_options_of_other_suites_are_answered(steelyard: Steelyard, words: str, here: str) -> None:
@@ -247,8 +250,11 @@ def test_options_of_other_suites_are_answered(steelyard: Steelyard, words: str, 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("osu_latency -m 1:64", "'osu_latency' is of another suite; type: steelyard run --like osu_latency"),
-        ("pingpong", "'PingPong' is of another suite; type: steelyard run --like PingPong"),
+        (
+            "osu_latency -m 1:64",
+            "'osu_latency' is a test of another suite; type: steelyard run --like osu_latency",
+        ),
+        ("pingpong", "'PingPong' is a test of another suite; type: steelyard run --like PingPong"),
         ("mpi.bcast -n 2", "'mpi.bcast' is no command; type: steelyard run mpi.bcast -n 2"),
         ("quick", "'quick' is no command; type: steelyard run quick"),
         ("measure mpi.bcast -n 2", "'measure' is no command; type: steelyard run mpi.bcast -n 2"),

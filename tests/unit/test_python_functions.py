@@ -90,7 +90,16 @@ _MISTAKES: list[tuple[Callable[[str], object], str]] = [
     (lambda here: _measure("mpi.bcst"), "mpi.bcst"),
     (lambda here: _measure("nowhere.toml"), "there is no plan nowhere.toml"),
     (lambda here: _measure("osu_latency"), "test of another suite"),
-    (lambda here: _measure("self.empty", sizes=8), "measure takes no 'sizes'"),
+    (lambda here: _measure("self.empty", sizes=8), "measure takes no 'sizes'; did you mean 'bytes'?"),
+    (lambda here: _measure("self.empty", n=2), "measure takes no 'n'; did you mean 'ranks'?"),
+    (
+        lambda here: _measure(like="osu_latency -m 8:64 -i 100 -x 3", launches=2),
+        "type: measure(like='osu_latency', launches=2, bytes='8..64', rule='fixed', params={'count': 100})",
+    ),
+    (
+        lambda here: _measure(like="mpirun --mca pml ob1 -n 4 IMB-MPI1 Bcast Reduce"),
+        "type: measure(like=['Bcast', 'Reduce'], ranks='2,4', env={'OMPI_MCA_pml': 'ob1'})",
+    ),
     (lambda here: _measure("self.empty", byte=8), "did you mean 'bytes'"),
     (lambda here: _measure("self.empty", bytes=[]), "bytes is an empty list"),
     (lambda here: _measure("self.empty", bytes=""), "bytes is empty"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -56,7 +57,10 @@ def test_what_measures_the_same(
         ("osu_bw D D", "for D, buffers are in the memory of the host"),
         ("osu_bw H H -m 4:2", "for H, leave it out; for -m, sizes are --bytes"),
         ("osu_bw -x 10 --nonsense 3", "for -x, warm-up ends when"),
-        ("Allreduce -msglen FILE", "for -msglen, sizes are --bytes"),
+        (
+            "Allreduce -msglen FILE",
+            "FILE cannot be read (No such file or directory); give another one; sizes are --bytes",
+        ),
         ("mpirun -n 2 --bind-to core osu_bw", "for --bind-to, places are --placement"),
         ("osu_bw -m", "for -m, sizes are"),
         ("IMB-MPI1", "is a suite of 26 tests; give --like"),
@@ -75,6 +79,28 @@ def test_what_there_is_not_is_told(
     said = steelyard_of(capsys, monkeypatch)(*words.split())
     assert said.code == 2
     assert told in said.err
+
+
+def test_sizes_of_a_file_of_imb_are_those_to_type(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "lengths"
+    answer = steelyard_of(capsys, monkeypatch)
+    for text, typed in (
+        (
+            "# mine\n0\n8\n\n16\n64K\n1 M\n",
+            "type: steelyard run --like PingPong --bytes 0,8..16,65536,1048576",
+        ),
+        (
+            "8\neight\n",
+            f"for -msglen, line 2 of {file} is no size: 'eight'; sizes are --bytes 0,8,1Ki; type:",
+        ),
+        ("# nothing\n", f"for -msglen, {file} has no size; sizes are"),
+    ):
+        file.write_text(text)
+        said = answer("run", "--like", f"IMB-MPI1 PingPong -msglen {file}")
+        assert typed in said.err
+        assert (said.code, "for -msglen" in said.err) == (2, "64K" not in text)
 
 
 def test_one_rank_of_several_answers(

@@ -27,9 +27,12 @@ def parse_bytes(text: str) -> int:
     """
     match = _SIZE.fullmatch(text.strip())
     if match is None:
+        low, colon, high = text.strip().partition(":")  # as OSU has it
+        is_range = colon and _SIZE.fullmatch(low) and _SIZE.fullmatch(high)
+        meant = f"{low}..{high}" if is_range else "1..1Ki"
         raise InputError(
             f"'{shortened(text, _MOST_QUOTED)}' is not a size; write bytes as 8, 1Ki, 4Mi or 2kB, a range as "
-            "1..1Ki"
+            f"{meant}"
         )
     return int(match[1]) * (_BINARY | _DECIMAL)[match[2]]
 

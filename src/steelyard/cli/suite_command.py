@@ -32,7 +32,9 @@ def suite_command(words: Sequence[str], params: Sequence[Any]) -> str | None:
     options: dict[str, Given] = {name: asked.options[name] for name in order if name in asked.options}
     options["param"] = [f"{name}={value}" for name, value in asked.params.items()]
     given = option_words({**options, "env": asked.env})
-    what = f"'{names}' is of another suite" if len(asked.tests) == 1 else "these tests are of another suite"
+    what = f"'{names}' is a test of another suite"
+    if len(asked.tests) > 1:
+        what = "these are tests of another suite"
     started = (
         "" if rank is None else f", and steelyard, not {rank.launcher}, starts the ranks that it measures"
     )

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from steelyard.base.element_types import ELEMENT_BYTES
+from steelyard.base.errors import InputError
+from steelyard.base.files import read_regular
+from steelyard.base.printable import shortened
 from steelyard.base.units import parse_sizes
 from steelyard.plan.like import THEIR_OPTIONS, find_like, known_as
 from steelyard.plan.suites import Like, groups
@@ -35,6 +38,8 @@ _PAIRS = re.compile(
 )
 _LEVELS = ("single", "funneled", "serialized", "multiple")
 _MOST_LOG = 40  # 1 TiB
+_LENGTH = re.compile(r"(\d{1,12})\s*([kKmM]?)\w*", re.ASCII)  # of IMB's file: 8, 64K, 4 M
+_MOST_LENGTHS, _MOST_QUOTED = 1 << 16, 60  # bytes of that file, letters of a line of it in a sentence
 
 
 @dataclass
@@ -206,6 +211,29 @@ def _imb_sizes(asked: SuiteCommand, value: str) -> bool:
     return True
 
 
+def _imb_lengths(asked: SuiteCommand, value: str) -> bool:
+    """IMB's -msglen FILE: a size on each line that is neither empty nor begins with #."""
+    try:
+        sizes = tuple(_lengths_in(Path(value)))
+    except InputError as error:
+        asked.untold["-msglen"] = f"{error}; sizes are --bytes 0,8,1Ki"
+        return True
+    asked.options["bytes"] = ",".join(_ranged(dict.fromkeys(sizes)))
+    return True
+
+
+def _lengths_in(path: Path) -> Iterable[int]:
+    """Read IMB's file of lengths. Raises InputError."""
+    lines = read_regular(path, _MOST_LENGTHS).decode(errors="replace").splitlines()
+    kept = [(k, line.strip()) for k, line in enumerate(lines, 1) if line.strip() and line[0] != "#"]
+    if not kept:
+        raise InputError(f"{path} has no size")
+    for k, line in kept:
+        if (match := _LENGTH.fullmatch(line)) is None:
+            raise InputError(f"line {k} of {path} is no size: '{shortened(line, _MOST_QUOTED)}'")
+        yield int(match[1]) << {"": 0, "k": 10, "m": 20}[match[2].lower()]
+
+
 def _doubled(first: int, last: int) -> str:
     """Write the sizes from the first on that double up to the last."""
     end = first or min(1, last)
@@ -256,6 +284,7 @@ _OF_OSU: _Takes = {
 }
 _OF_IMB: _Takes = {
     "-msglog": _imb_sizes,
+    "-msglen": _imb_lengths,
     "-iter": _counted,
     "-npmin": _at_least,
     "-time": _param("most_seconds"),

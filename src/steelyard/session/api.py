@@ -22,6 +22,7 @@ from steelyard.session.requested_plan import (
     text_of,
 )
 from steelyard.session.resume import OF_TEST_CASES, holds_plan, plan_in
+from steelyard.session.suite_call import check_likes
 
 if TYPE_CHECKING:
     import polars
@@ -45,6 +46,7 @@ def measure_asked(
         raise InputError(f"on_event is a function of one event, not {visible(repr(on_event))}")
     words = [] if _is_left_out(what) else names_of("what", what)
     given = python_words(settings)
+    check_likes(given.get("like", ()), {name: value for name, value in settings.items() if name != "like"})
     folder = None if out is None else path_of("out", out)
     retries = switch_of("retry_failed", retry_failed)
     if retries and not (folder and folder.is_dir()):

@@ -119,7 +119,8 @@ def python_words(settings: Mapping[str, Any]) -> dict[str, Any]:
     words = dict[str, Any]()
     for name, value in settings.items():
         if name not in _KINDS:
-            raise InputError(f"measure takes no '{shortened(name, _MOST_QUOTED)}'{nearest(name, _KINDS)}")
+            meant = f"; did you mean '{_CALLED[name]}'?" if name in _CALLED else nearest(name, _KINDS)
+            raise InputError(f"measure takes no '{shortened(name, _MOST_QUOTED)}'{meant}")
         if value is not None:
             words[name] = _KINDS[name](name, value)
     return words
@@ -231,6 +232,16 @@ def _shown(value: Any) -> str:
     """Write a value and its type for a sentence: `5 (int)`."""
     return f"{shortened(visible(repr(value)), _MOST_QUOTED)} ({type(value).__name__})"
 
+
+# What people call a keyword -> its name.
+_CALLED: Mapping[str, str] = {
+    **dict.fromkeys(("n", "np", "nprocs", "processes", "procs", "ntasks"), "ranks"),
+    **dict.fromkeys(("size", "sizes", "nbytes", "bytes_", "message_size"), "bytes"),
+    **dict.fromkeys(("runs", "repeat", "repeats", "repetitions", "iterations"), "launches"),
+    **dict.fromkeys(("param", "parameters"), "params"),
+    **dict.fromkeys(("budget", "timeout", "seconds"), "time_budget"),
+    "yield": "yield_",
+}
 
 # Key of `MeasureOptions` -> how a value from Python becomes the words of a command line.
 _KINDS: Mapping[str, Callable[[str, Any], Any]] = {

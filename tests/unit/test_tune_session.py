@@ -100,7 +100,7 @@ def test_a_sweep_that_finds_nothing_measures_nothing(tmp_path: Path, launches: i
     sweep = sweep_of(tmp_path / "sweep", forced=100 * US, launches=launches)
     found = tune(sweep, tmp_path, Checking(10, None, never))
     assert [mpi.verdict for mpi in found.mpis] == [verdict]
-    assert (launches > 1) == ("2 of 2 at the sizes may be faster" not in found.mpis[0].why)
+    assert (launches > 1) == ("2 of 2 algorithms, each at a size, may be faster" not in found.mpis[0].why)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["sweep"]
 
 

@@ -192,7 +192,12 @@ def test_mpich_is_given_its_own_table_with_the_choices_in_front() -> None:
     reduced = table["collective=allreduce"]["comm_type=intra"]["comm_size<=2"]
     assert reduced["is_op_built_in=no"] == usual  # an algorithm takes not every operator
     assert reduced["is_op_built_in=yes"]["count<pow2"] == usual
-    assert file.settings == {DEVICE: "none", "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": "/there/mine.json"}
+    assert file.settings == {  # the device keeps all other collectives
+        DEVICE: "percoll",
+        "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE": "0",
+        "MPIR_CVAR_ALLREDUCE_DEVICE_COLLECTIVE": "0",
+        "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": "/there/mine.json",
+    }
 
 
 def test_intel_mpi_is_told_by_variables_alone() -> None:
@@ -259,7 +264,7 @@ def test_the_table_fits_eighty_columns_and_says_how_the_file_is_used() -> None:
     assert said[1] == "To use it in a shell: . a.sh"
     assert said[2].startswith(f"{MPICH}: {NOTHING_TO_GAIN}: ")
     assert nothing_to_gain(MPICH, 2, 6).verdict == CANNOT_TELL
-    assert "and 2 of 6 at the sizes may be faster" in nothing_to_gain(MPICH, 2, 6).why
+    assert "and 2 of 6 algorithms, each at a size, may be faster" in nothing_to_gain(MPICH, 2, 6).why
 
 
 def test_algorithms_that_may_be_much_faster_are_left_open() -> None:

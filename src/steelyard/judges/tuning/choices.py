@@ -30,7 +30,7 @@ class ForcedBy:
     """How a family of MPIs is told the algorithm of a collective.
 
     `variable` forces one; the name of the collective stands in place of `{}`, or in capitals of `{upper}`. A
-    file of algorithms is obeyed only with the variables `beside`, which have other values by themselves.
+    forced algorithm is obeyed only with the variables `beside`, which have other values by themselves.
     """
 
     variable: str
@@ -142,7 +142,7 @@ def _algorithm(row: Row) -> str:
 
 
 def _is_as_with_file(row: Row) -> bool:
-    """Has it the variables with which a file is obeyed?"""
+    """Has it the variables with which a forced algorithm is obeyed?"""
     return all(row.env.get(name, UNSET) == value for name, value in _library(row).beside.items())
 
 

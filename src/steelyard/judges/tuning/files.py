@@ -13,7 +13,6 @@ import msgspec
 from msgspec import Struct
 
 from steelyard.base.errors import InputError
-from steelyard.judges.tuning.choices import LIBRARIES
 from steelyard.judges.tuning.ranges import Ranges, SizeRange
 
 
@@ -111,7 +110,10 @@ _POWERS_ONLY = ("scatter_recursive_doubling_allgather",)
 
 
 def _mpich(ranges: Ranges, path: Path, own_table: Mapping[str, Any]) -> TuningFile:
-    """Write MPICH's own table with the chosen algorithms in front; a file takes the place of all of it."""
+    """Write MPICH's own table with the chosen algorithms in front; a file takes the place of all of it.
+
+    The device keeps the collectives that are not in the file.
+    """
     table = dict(own_table)
     for collective, by_ranks in ranges.items():
         key = f"collective={collective}"
@@ -125,7 +127,8 @@ def _mpich(ranges: Ranges, path: Path, own_table: Mapping[str, Any]) -> TuningFi
             teams[f"comm_size<={ranks}"] = _needed(collective, chosen, usual)
         table[key] = {**table[key], "comm_type=intra": {**teams, "comm_size=any": usual}}
     settings = {
-        **LIBRARIES["mpich"].beside,
+        "MPIR_CVAR_DEVICE_COLLECTIVES": "percoll",
+        **{f"MPIR_CVAR_{collective.upper()}_DEVICE_COLLECTIVE": "0" for collective in ranges},
         "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": str(path),
     }
     text = msgspec.json.format(msgspec.json.encode(table), indent=1).decode()

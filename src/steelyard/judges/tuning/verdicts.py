@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from steelyard.base.plural import counted
 from steelyard.base.printable import ended
-from steelyard.base.units import format_bytes
+from steelyard.base.units import format_bytes, format_ratio
 from steelyard.judges.compare.scale import FASTER, SLOWER
 from steelyard.judges.compare.verdicts import CaseVerdict, Verdicts
 from steelyard.judges.tuning.choices import Choice
@@ -122,8 +122,8 @@ def nothing_to_gain(mpi: str, undecided: int, tried: int) -> TunedMpi:
     if undecided:
         why = (
             "no algorithm of the sweep is shown to beat the library's own choice, and "
-            f"{undecided} of {tried} at the sizes may be faster by a fourth or more; more launches of the "
-            "sweep may tell"
+            f"{undecided} of {tried} algorithms, each at a size, may be faster by a fourth or more; more "
+            "launches of the sweep may tell"
         )
     verdict = CANNOT_TELL if undecided else NOTHING_TO_GAIN
     return TunedMpi(mpi=mpi, verdict=verdict, why=why, file="", script="", settings={}, launches=0, cases=())
@@ -146,7 +146,7 @@ def tuned_tables(result: Tuned) -> Iterator[Table]:
 def _cells(case: TunedCase) -> tuple[str, ...]:
     return (
         *(case.collective, str(case.ranks), format_bytes(case.bytes), case.algorithm or _OWN),
-        *(f"{case.sweep_ratio:.2f}", *ratio_span(case.ratio, case.low, case.high), case.verdict),
+        *(format_ratio(case.sweep_ratio), *ratio_span(case.ratio, case.low, case.high), case.verdict),
     )
 
 

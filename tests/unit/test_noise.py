@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from steelyard.analyses.core_noise.tables import _core_cells
 from steelyard.results.core_noise import (
     LENGTH_NAMES,
+    CoreNoise,
     Peak,
     fundamentals,
     lengths_of,
@@ -116,6 +118,14 @@ def test_a_series_without_any_noise_has_no_period() -> None:
 def test_multiples_are_told_from_other_frequencies() -> None:
     peaks = [Peak(hz, 0.1) for hz in (500.1, 250.0, 100.0, 750.2)]
     assert [(peak.hz, multiples) for peak, multiples in fundamentals(peaks)] == [(100.0, 1), (250.0, 1)]
+
+
+def test_one_multiple_is_one() -> None:
+    peaks = (Peak(100.0, 0.1), Peak(200.0, 0.1), Peak(137.0, 0.1))
+    core = CoreNoise(
+        rank=0, cpus="0", seconds=1.0, share=0.01, per_second=1.0, longest_ns=1e3, lengths={}, peaks=peaks
+    )
+    assert _core_cells(core)[-1] == "100 Hz and 1 multiple, 137 Hz"
 
 
 def test_a_thin_series_keeps_the_worst() -> None:

@@ -334,3 +334,11 @@ def test_a_sign_is_explained_below_the_table_that_has_it() -> None:
         assert "≥" not in text
     plain = Table("t", "", columns, plain_lines((("4 ns", "2 %", ""),)))
     assert len(table_text(plain, Paper()).splitlines()) == 3
+
+
+def test_letters_of_owners_quote_nothing() -> None:
+    """`core's time ... core's` is no quoted name, which would stay on one line."""
+    text = "Noise: fwq saw up to 59 % of a core's time lost; selfish saw up to 60 % of a core's time lost"
+    first = prose_text(text, Paper(80, False, False, "utf-8")).splitlines()[0]
+    assert first == "Noise: fwq saw up to 59 % of a core's time lost; selfish saw up to 60 % of a"
+    assert folded(text, 80).splitlines()[0] == first

@@ -42,6 +42,7 @@ _MOST_RANKS, _MOST_CALLS = 4, 6  # that are shown for a hang
 _LEAST_NAME = 16  # letters of a line: the rest of a long name
 _MOST_SETTINGS = 60  # letters of what a launch sets
 _FAR_OFF = 1.5  # a factor: an estimate that is further off is corrected aloud
+_FAR_LONGER = 1.8  # a factor: a test case that was told in a launch is told again, in that or a later one
 _FAR_OFF_SO_FAR = 3.0  # as long as half of a launch has been measured
 _LEVEL = 0.95  # of the interval of a number
 _WAIT_SAID_SECONDS = 600.0  # between lines of a pipe, while a launch is waited for
@@ -137,6 +138,7 @@ class _Shower:
         self.done, self.total = 0, 0
         self.number, self.number_at = "", 0.0  # of a test case that ended; when the next may be computed
         self.failed: set[tuple[object, str]] = set()
+        self.lasted = dict[int, float]()  # seconds of a test case that were told, in whatever launch
         self.is_busy_said = self.is_overrun_said = False
 
     def __call__(self, event: Event) -> None:
@@ -167,10 +169,12 @@ class _Shower:
                 self._correct()
                 self._correct_budget()
             case CaseLasts():
-                self.bar.say(
-                    f"  {point_words(event.plan)} has run for {format_duration(event.seconds)}, not "
-                    f"{format_duration(event.foreseen)} as foreseen; it goes on"
-                )
+                if event.seconds > _FAR_LONGER * self.lasted.get(event.plan.point, 0.0):
+                    self.lasted[event.plan.point] = event.seconds
+                    self.bar.say(
+                        f"  {point_words(event.plan)} has run for {format_duration(event.seconds)}, not "
+                        f"{format_duration(event.foreseen)} as foreseen; it goes on"
+                    )
                 return
             case LaunchEnded():
                 self._say_busy(event.file)

@@ -40,7 +40,7 @@ INDENT = 4  # of a remark below a line
 FOLD = "  "  # before each line of a message but the first
 GLUE = "\u00a0"  # a blank at which lines do not break
 _UNIT = re.compile(r"(?<=\d) ")  # between a number and its unit
-_QUOTED = re.compile(r"'[^']*'")  # a command, a name or a path
+_QUOTED = re.compile(r"(?<!\w)'[^']*'")  # a command, a name or a path; not from `core's` to `core's`
 _WORD = r"""(?:[^\s;'"]|'[^']*'|"[^"]*")+"""  # of a command
 # What people are to type stands behind a colon, up to a semicolon or the end; two lines are two commands.
 _COMMAND = re.compile(rf"(?<=: )steelyard(?: {_WORD})+|(?<=alone: ){_WORD}(?: {_WORD})* hostname(?=;)")

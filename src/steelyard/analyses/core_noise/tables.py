@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from steelyard.base.plural import counted
 from steelyard.base.units import format_time
 from steelyard.render.table import Table, number, plain_lines, words
 from steelyard.results.core_noise import CoreNoise, fundamentals
@@ -37,7 +38,7 @@ def core_tables(rows: Sequence[Row]) -> Iterator[Table]:
 
 def _core_cells(core: CoreNoise) -> tuple[str, ...]:
     periods = ", ".join(
-        f"{peak.hz:.4g} Hz" + (f" and {multiples} multiples" if multiples else "")
+        f"{peak.hz:.4g} Hz" + (f" and {counted(multiples, 'multiple')}" if multiples else "")
         for peak, multiples in fundamentals(core.peaks)
     )
     return (

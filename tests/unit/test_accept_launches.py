@@ -59,9 +59,18 @@ def test_five_launches_show_it(tmp_path: Path, name: str) -> None:
 
 
 def test_a_fault_of_few_launches_is_told_as_what_was_seen(tmp_path: Path) -> None:
-    said = topic(accept(folder(tmp_path / "out", 1, mpi_ns=9000.0)), "floor")
+    found = accept(folder(tmp_path / "out", 1, mpi_ns=9000.0))
+    said = topic(found, "floor")
     assert said.evidence.endswith("That was seen in 1 launch; fewer than 5 show no fault.")
-    assert said.remedy.endswith(f"machine: steelyard run --out {tmp_path / 'out'} --launches 10")
+    assert said.remedy.endswith(f"machine: steelyard run --out {tmp_path / 'out'} --launches 5")
+    assert found.measured.endswith("; faults show in 5 launches or more")
+
+
+@pytest.mark.parametrize(("planned", "more"), [(2, 5), (4, 5), (5, 10), (10, 20)])
+def test_more_launches_are_as_few_as_help(tmp_path: Path, planned: int, more: int) -> None:
+    out = folder(tmp_path / "out", planned)
+    assert out.go_on() == f"steelyard run --out {tmp_path / 'out'} --launches {more}"
+    assert ("faults show in" in accept(out).measured) == (planned < 5)
 
 
 def test_one_wrong_answer_is_a_fault_of_one_launch(tmp_path: Path) -> None:

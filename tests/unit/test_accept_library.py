@@ -191,6 +191,12 @@ def test_what_a_library_keeps_is_judged(
     assert said in found.evidence
 
 
+def test_few_launches_are_measured_on_in_their_folder() -> None:
+    """Another run, into a folder of its own, gave this one no verdict."""
+    (found,) = judge((memory,), Candidate(_kept(8000.0, 14.0, launches=2)))
+    assert found.remedy == "Give it more launches, on a quiet machine."
+
+
 def test_what_is_left_open_is_measured_again_as_it_was() -> None:
     """The same library, ranks, size and setting, with objects enough for a verdict."""
     seen = _kept(8000.0, 14.0)

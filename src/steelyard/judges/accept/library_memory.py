@@ -10,6 +10,7 @@ from steelyard.judges.verdict import CANNOT_TELL
 from steelyard.records.command_line import command, settings
 from steelyard.results.row import Row
 from steelyard.stats import Interval
+from steelyard.stats.peer_outliers import LEAST_LAUNCHES
 
 _MOST_MORE = 1.1  # times what the reference keeps: pages and pools round up by less
 _MOST_NAMED = 3
@@ -37,7 +38,9 @@ def memory(candidate: Candidate) -> Finding | None:
         return Finding(
             CANNOT_TELL,
             f"What {unsure[0].op} of {unsure[0].mpi} leaves of each is not known well enough.",
-            f"Make more of them in more launches: {_again(unsure[0])}",
+            candidate.weighed.more_launches()
+            if launches < LEAST_LAUNCHES
+            else f"Make more of them in more launches: {_again(unsure[0])}",
         )
     kept = max(found, key=lambda one: one.held.value)
     return Finding(

@@ -25,7 +25,6 @@ from steelyard.results.row import Row
 from steelyard.stats.peer_outliers import LEAST_LAUNCHES, PeerComparison, compare_peers
 
 PLAN = "acceptance"  # the shipped plan that measures for the criteria
-USUAL_LAUNCHES = 10  # that an acceptance asks for
 FALSE_ALARM = 0.01  # share of machines without fault for which a family of statements reports one
 # The least difference that is a fault, by kind of place. In a mesh some cores are nearer to each other than
 # others: sound links of a class differ by some 10 %. Files share servers and disks with others. A connection
@@ -95,7 +94,8 @@ class Weighed:
             return ""
         if self.unfinished and self.planned >= LEAST_LAUNCHES:
             return resumed(self.measured.folder)
-        return resumed(self.measured.folder, launches=max(USUAL_LAUNCHES, 2 * self.planned))
+        more = LEAST_LAUNCHES if self.planned < LEAST_LAUNCHES else 2 * self.planned
+        return resumed(self.measured.folder, launches=more)
 
     def more_launches(self) -> str:
         """Write what to do where launches are too few, or differ too much."""

@@ -13,6 +13,7 @@ from steelyard.judges.accept.criterion import NOT_WELL, WELL, Topic
 from steelyard.judges.accept.measurement import Weighed
 from steelyard.records.failure_kinds import is_slow_start
 from steelyard.results.row import Row
+from steelyard.stats.peer_outliers import LEAST_LAUNCHES
 
 _MOST_NAMED = 3  # faults, or hosts, in a sentence
 
@@ -109,6 +110,8 @@ def measured_words(weighed: Weighed) -> str:
         if weighed.measured.campaign.plan.get("time_budget"):
             why = "the time budget was over, or the run was stopped"
         text += f"; {left_words(weighed)} {'is' if weighed.unfinished == 1 else 'are'} left: {why}"
+    if 0 < planned < LEAST_LAUNCHES:
+        text += f"; faults show in {LEAST_LAUNCHES} launches or more"
     return text
 
 

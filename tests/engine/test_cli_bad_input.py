@@ -71,7 +71,7 @@ _BAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("compare mine old", ("has format 2, not 1", "use the steelyard that wrote it")),
     ("compare mine old-records", ("has records format 2", "use the version of steelyard that wrote it")),
     ("compare mine old --by mpi", ("--by compares within one folder", "leave --by out")),
-    ("compare mine --by sundial", ("'sundial' is no factor", "give mpi, shmem, engine, placement, modules")),
+    ("compare mine --by sundial", ("'sundial' is no factor", "mpi, shmem, engine, placement, modules")),
     ("compare mine --by param=count", ("by param.count there is only count=", "give a second folder")),
     ("compare mine --despite weather", ("--despite weather is no condition", "give placement, clock")),
     ("compare mine --least 0", ("--least is a percentage above 0", "not 0")),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.base.factors import FACTORS
+from steelyard.base.factors import COMPARED
 from steelyard.cli.console import paper, print_laid_out, print_table
 from steelyard.cli.options import (
     JsonFlag,
@@ -43,7 +43,7 @@ class CompareOptions:
         str | None,
         typer.Option(
             metavar="FACTOR",
-            help=f"within one folder: {FACTORS}; param=NAME, too",
+            help=f"within one folder: {COMPARED}; param=NAME, too",
         ),
     ] = None
     against: Annotated[

@@ -9,7 +9,15 @@ from pathlib import Path
 from steelyard.base.errors import InputError
 from steelyard.base.files import real_path
 from steelyard.base.printable import visible
-from steelyard.judges.compare.arms import Rivals, against, folder_factor, rivals_by, rivals_of, variable_names
+from steelyard.judges.compare.arms import (
+    Rivals,
+    against,
+    factor_of,
+    folder_factor,
+    rivals_by,
+    rivals_of,
+    variable_names,
+)
 from steelyard.judges.compare.conditions import check_conditions
 from steelyard.judges.compare.scale import Question
 from steelyard.judges.compare.verdicts import Verdicts, compare
@@ -39,7 +47,7 @@ def compare_folders(
     precision = None
     if len(folders) == 1:
         campaign = read_campaign(folders[0])
-        factor = by.replace("=", ".", 1) if by else folder_factor(campaign.plan)
+        factor = factor_of(by) if by else folder_factor(campaign.plan)
         rows = rows_at(load(folders[0]), asked.quantile)
         rivals, precision = rivals_by(rows, factor, despite, campaign.looks), asked_of(campaign)
         rivals = replace(rivals, folders=(folders[0],) * len(rivals.arms))

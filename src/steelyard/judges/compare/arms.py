@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.base.errors import InputError
-from steelyard.base.factors import FACTORS
+from steelyard.base.factors import AXES, COMPARED
 from steelyard.base.units import format_bytes, format_values
 from steelyard.judges.compare.conditions import consequences
 from steelyard.records.campaign_file import AROUND
@@ -49,6 +49,12 @@ class Rivals:
         return count * (count - 1) // 2 if self.is_best else count - 1
 
 
+def factor_of(word: str) -> str:
+    """Find the factor that was typed: `param=window` is `param.window`, `thread-level` an option's name."""
+    axis = word.lstrip("-").replace("-", "_")
+    return _TYPED.get(axis, axis) if _TYPED.get(axis, axis) in AXES else word.replace("=", ".", 1)
+
+
 def value_of(row: Row, factor: str) -> str | None:
     """Find the value of a row for a factor; None if it has none. Raises InputError for an unknown factor."""
     kind, _, name = factor.partition(".")
@@ -58,6 +64,9 @@ def value_of(row: Row, factor: str) -> str | None:
         return row.placed_text or "default"
     if factor in AROUND:
         return row.env.get(AROUND[factor])
+    if factor in AXES:
+        value = getattr(row, factor)
+        return None if value in (None, "") else f"{factor}={value}"
     if kind == "param" and name:
         params = {**row.params, **row.method_params, **row.rule_params}
         return format_values({name: params[name]}) if name in params else None
@@ -66,7 +75,25 @@ def value_of(row: Row, factor: str) -> str | None:
     if kind == "env" and name:
         value = row.env.get(name)
         return None if value is None else f"{name} unset" if value == "-" else f"{name}={value}"
-    raise InputError(f"'{factor}' is no factor; give {FACTORS}")
+    if factor in _NO_FACTOR:
+        raise InputError(f"--by {factor}: {_NO_FACTOR[factor]}; --by takes {COMPARED}")
+    raise InputError(f"'{factor}' is no factor; give {COMPARED}")
+
+
+_TYPED = {"n": "ranks", "np": "ranks", "rank": "ranks", "thread": "threads", "host": "hosts"}
+# What people compare by, and how that is answered.
+_NO_FACTOR = {
+    **dict.fromkeys(
+        ("op", "ops"), "different ops share no test case, and steelyard show has them in one table"
+    ),
+    **dict.fromkeys(
+        ("bytes", "size", "sizes"), "different sizes share no test case, and steelyard show has them"
+    ),
+    **dict.fromkeys(
+        ("launch", "launches", "time", "date"),
+        "launches of other times are compared as folders of their own: steelyard compare DIR DIR",
+    ),
+}
 
 
 def folder_factor(plan: Mapping[str, Any]) -> str:
@@ -74,8 +101,13 @@ def folder_factor(plan: Mapping[str, Any]) -> str:
     return str(next(iter(plan.get("arms") or {}), "mpi"))
 
 
-_AXES = {"mpi": "mpi", "shmem": "mpi", "engine": "mpi", "placement": "placed"}
-_AXES |= {factor: f"env.{name}" for factor, name in AROUND.items()}
+# Factor -> the parts of a row's key that differ with it, where they are called otherwise.
+_PARTS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("mpi", "shmem", "engine"), ("mpi",)),
+    "placement": ("placed",),
+}
+_PARTS |= {factor: (f"env.{name}",) for factor, name in AROUND.items()}
+_PARTS |= {"method": ("method", "method_params")}
 
 
 def rivals_by(
@@ -95,18 +127,18 @@ def rivals_by(
         raise InputError(
             f"by {factor} there is {only} here; give {give}a second folder, or measure two values with --arms"
         )
-    found = _match(arms, (_AXES.get(factor, factor),))
+    found = _match(arms, _PARTS.get(factor, (factor,)))
     return replace(
         found, by=factor, may_differ=frozenset((*consequences(factor), *despite)), looks=tuple(looks)
     )
 
 
 def _varying(rows: Sequence[Row]) -> list[str]:
-    """List the settings of launches with several values, as factors."""
+    """List the settings of launches and the axes with several values, as factors."""
     around = set(AROUND.values())
     names = [f"env.{name}" for row in rows for name in row.env if name not in around]
     names += [f"omp.{name}" for row in rows for name in row.omp]
-    factors = dict.fromkeys((*names, *AROUND, "placement"))
+    factors = dict.fromkeys((*names, *AROUND, "placement", *AXES))
     return [factor for factor in factors if len({value_of(row, factor) for row in rows} - {None}) > 1]
 
 

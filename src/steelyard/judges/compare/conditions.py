@@ -26,6 +26,11 @@ _CONSEQUENCES = {
     "modules": ("transport", "yields"),
     "wrapper": ("transport", "yields"),
     "files": (),
+    "threads": ("placement", "yields"),
+    "thread_level": ("yields",),
+    "ranks": ("placement", "transport", "yields"),
+    "hosts": ("placement", "transport", "yields"),
+    "method": ("yields",),
 }
 
 

@@ -89,14 +89,11 @@ def place_lines(measured: Measured, rows: Sequence[Row]) -> Iterator[str]:
     yield f"- **Versions.** {'; '.join([*versions, *builds])}."
     shares = [group.share for file in measured.files for group in shared_by(file)]
     if shares:
+        busy = np.median(shares) > _BUSY
         yield (
-            f"- **Load.** Others used {100 * np.median(shares):.0f} % of the time of the CPUs in the median "
-            f"launch, and {100 * max(shares):.0f} % in the worst one. "
-            + (
-                "Times and ratios below say little: repeat the run on a quiet machine."
-                if np.median(shares) > _BUSY
-                else "That is a quiet machine."
-            )
+            f"- **Load.** Others used {100 * np.median(shares):.0f} % of the CPUs' time in the median "
+            f"launch, {100 * max(shares):.0f} % in the worst one: "
+            + ("times and ratios below say little." if busy else "a quiet machine.")
         )
 
 

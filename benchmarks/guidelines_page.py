@@ -10,7 +10,6 @@ check: its error level holds for all of them together.
 from __future__ import annotations
 
 import argparse
-import re
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -67,15 +66,22 @@ def page(folder: Path) -> Iterator[str]:
         yield f"### {mpi}\n"
         yield markdown_of(case_table("", found, bad)) if bad else "Nothing.\n"
     yield "## What to do\n"
-    yield "".join(f"- {_todo(sentence)}\n" for sentence in guideline_sentences(found))
+    yield markdown(("guideline", "MPI", "what helps"), list(_todo(found)), [False] * 3)
     if found.missing:
         yield "## What could not be checked\n"
         yield "".join(f"- {why}: {cases}.\n" for why, cases in _by_reason(found.missing))
 
 
-def _todo(sentence: str) -> str:
-    """A sentence without what the tables above have: sizes and ratio."""
-    return re.sub(r" is violated.* times as long\. To do: ", ": ", sentence)
+def _todo(found: CheckedGuidelines) -> Iterator[tuple[str, str, str]]:
+    """Each violated guideline with what helps, and the MPIs of which that is said."""
+    *violated, _ = guideline_sentences(found)  # the last one counts
+    mpis: dict[tuple[str, str], list[str]] = {}
+    for sentence in violated:
+        case, _, helps = sentence.rstrip(".").partition(" times as long. To do: ")
+        mpi, _, words = case.partition(" is violated")[0].rpartition(": ")
+        mpis.setdefault((words, helps), []).append(mpi)
+    for (words, helps), names in mpis.items():
+        yield words, ", ".join(names), helps
 
 
 def _by_reason(missing: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from apps_page import markdown_of, place_lines
+from apps_page import markdown, markdown_of, place_lines
 
 from steelyard.analyses.analysis import Made
 from steelyard.analyses.broadcast_algorithm.model import LEAST_RANKS
@@ -98,15 +98,15 @@ def page(folders: Sequence[Path]) -> Iterator[str]:
 
 
 def _places(read: Sequence[Measured], made: Sequence[Made]) -> Iterator[str]:
-    """Say date and load of each folder, and machine and versions once."""
-    shown: dict[str, str] = {}
+    """Say machine and versions once, and of each folder when it was measured, beside which load."""
+    shown, lines = dict[str, str](), list[tuple[str, ...]]()
     for one, rows in zip(read, made, strict=True):
-        for line in place_lines(one, rows.rows):
-            what, _, text = line.partition(" ")[2].partition(" ")
-            own = what in ("**When.**", "**Load.**")
-            told = f"- {what} `{one.folder.name}`: {text}" if own else line
-            shown.setdefault(f"{what} {one.folder.name}" if own else what, told)
+        told = {line.split("**")[1]: line for line in place_lines(one, rows.rows)}
+        own = (told.pop(what, "").partition("** ")[2].rstrip(".") for what in ("When.", "Load."))
+        lines.append((f"`{one.folder.name}`", *own))
+        shown = told | shown
     yield "\n".join(shown.values()) + "\n"
+    yield markdown(("folder", "when", "load"), lines, [False] * 3)
 
 
 def main() -> None:

@@ -24,30 +24,25 @@ _TITLE = """\
 # OSU and IMB beside Steelyard
 """
 _ABOUT = """\
-Does `--like NAME` measure what the test of that name measures? Both ran by turns, launch after launch, with
-the same MPI on the same cores: the original by its defaults, Steelyard with {samples} samples (`--rule
-fixed`). Steelyard printed the text of the original (`--to osu-plain`, `--to imb`), so both
-numbers are means. A number is the median over launches, in the unit of the text: us, or MB/s. The ratio is
-the median of those of neighbouring launches, with the interval of their order alone, 95 % for each line by
-itself (below six launches: Student's t on logarithms). It was chosen among three after the results had been
-seen. It holds half of the last decimal of both, too: they print two, so 0.03 is anything from 0.025 to 0.035.
+Both ran by turns, launch after launch, with the same MPI on the same cores: the original by its defaults,
+Steelyard with {samples} samples (`--rule fixed`), printed as the original prints (`--to osu-plain`, `--to
+imb`). A number is the median over launches, in us or MB/s. The ratio is the median of those of neighbouring
+launches, with the interval of their order alone, 95 % for each line by itself (below six launches: Student's
+t on logarithms), which was chosen among three after the results had been seen. It holds half of the last
+decimal of both, too.
 
 - **within 10 %**: all of the interval is from 0.9 to 1.1.
-- **differs**: none of it is. The word behind it is the [reason](#reasons). Where the line was measured
-  without it, the last column has the ratio. Else the page that the reason names shows it in tests like this
-  one, or it is a guess.
-- **cannot tell**: a part of it is. The word behind it says why:
-  *few launches*: fewer than 12 (more are added where a test has a line that cannot tell);
-  *decimals*: two are too few for so small a number, so more launches would not help;
-  *modes*: launches of one side fall into levels that are 10 % apart or more;
-  *ours*, *theirs scatters*: the side whose launches scatter more;
-  *near the limit*: both are steady, and the ratio is about 0.9 or 1.1.
+- **differs**: none of it is. The word behind it is the [reason](#reasons); the last column has the ratio
+  without it, where that was measured.
+- **cannot tell**: a part of it is. The word behind it says why: *few launches*: fewer than 12; *decimals*:
+  two are too few for so small a number; *modes*: launches of one side fall into levels that are 10 % apart
+  or more; *ours*, *theirs scatters*: the side whose launches scatter more; *near the limit*: both are
+  steady, and the ratio is about 0.9 or 1.1.
 
 Scatter is the middle half of the launches, ours and theirs, of their median.
 
-`benchmarks/peers_like.py --record docs/results/peers.jsonl` adds launches to those that are there; with
-`--undecided`, only of tests that cannot tell. `benchmarks/peers_page.py` makes this page of that file.
-[OpenMP](epcc.md) has a page of its own.
+`benchmarks/peers_like.py --record docs/results/peers.jsonl` adds launches; with `--undecided`, only of tests
+that cannot tell. `benchmarks/peers_page.py` makes this page of that file.
 """
 _SMALL = "[small messages](small-messages.md)"
 _OPENSHMEM = "[OpenSHMEM](../ops/openshmem.md#beside-osu)"

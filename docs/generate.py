@@ -44,11 +44,10 @@ COLUMNS_HEAD = """# Columns of steelyard.load
 
 `docs/generate.py` makes this page from the columns and from [results](results.md).
 
-`steelyard.load(folders, rows=...)` always has these columns, also where a run has no results yet. Each
-parameter that a plan sets or in which rows of an op differ is a further column, `param_NAME`, of numbers or
-words. A type is one of polars; null is a number that is not there. What is nested in results.json is words,
-as in results.csv. What a column means stands in [results](results.md) under its name, there without a
-unit."""
+`steelyard.load(folders, rows=...)` always has these columns. Each parameter that a plan sets or in which
+rows of an op differ is a further column, `param_NAME`. A type is one of polars; null is a number that is not
+there. What is nested in results.json is words, as in results.csv. What a column means stands in
+[results](results.md) under its name, there without a unit."""
 OWN_MEANINGS = {
     "folder": "the results folder, as it was given",
     "sample": "number of the sample in the launch, from 0, in the order taken",

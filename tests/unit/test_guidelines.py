@@ -306,10 +306,15 @@ def test_the_page_says_each_reason_once_with_its_cases() -> None:
     assert told == [("no: x", "A <= B, 8 B, 1 KiB; C <= D"), ("y", "E <= F")]
 
 
-def test_what_to_do_is_told_without_what_tables_have() -> None:
+def test_what_helps_is_told_once_with_the_mpis_of_which_it_is_told(aa: ModuleType) -> None:
     page = load_benchmark("guidelines_page")
-    said = (
-        "a-1.2: B <= C is violated at 8 B and 1 KiB: the left side takes 2 to 3 times as long. To do: call C."
-    )
-    assert page._todo(said) == "a-1.2: B <= C: call C."
-    assert page._todo("Guidelines: 1 case: 1 violated.") == "Guidelines: 1 case: 1 violated."
+    (found,) = aa.checks(1, 20, 0.01, 1.0, {"mpi.gather": 4.0})
+    points = tuple(replace(one, mpi=mpi) for mpi in ("a-1", "b-2") for one in found.points)
+    lines = list(page._todo(replace(found, points=points)))
+    assert {mpis for _, mpis, _ in lines} == {"a-1, b-2"}
+    assert len(lines) == len({one.words for one in points if one.verdict == VIOLATED})
+    assert all(words.startswith("Gather <= ") for words, *_ in lines)
+    assert {(words, helps) for words, _, helps in lines} >= {
+        ("Gather <= Allgather", "compose it: Allgather"),
+        ("Gather <= Gatherv", "call MPI_Gatherv with equal counts"),
+    }

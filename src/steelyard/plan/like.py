@@ -160,14 +160,13 @@ def _table_line(cells: Iterable[str]) -> str:
 
 
 _INTRODUCTION = """`steelyard run --like NAME` runs the op that is nearest to a test of another suite,
-with the sizes and defaults of that suite: type, window, threads. The *measurement* is Steelyard's. `--to
-osu` or `--to imb` prints [their text](export.md). A command line of OSU or IMB behind `steelyard`, with
-or without `mpirun`, is answered by the command to type here. `--like IMB-MPI1` and other names of suites
-list tests. Tests of files need `--files DIR`. How the numbers compare: [peers](../results/peers.md),
-[large messages](../results/large-messages.md), [small ones](../results/small-messages.md).
+with the sizes and defaults of that suite. The *measurement* is Steelyard's. `--to osu` or `--to imb` prints
+[their text](export.md). A command line of OSU or IMB behind `steelyard`, with or without `mpirun`, is
+answered by the command to type here. `--like IMB-MPI1` and other names of suites list tests. Tests of files
+need `--files DIR`. How the numbers compare: [peers](../results/peers.md), [large
+messages](../results/large-messages.md), [small ones](../results/small-messages.md).
 
-`docs/generate.py` makes this page from `src/steelyard/plan/suites/`. Names, sizes and defaults were read
-in the sources of OSU Micro-Benchmarks 7.4, Intel MPI Benchmarks 2021, IOR 4, EPCC's OpenMP
-micro-benchmarks 4.0 and SKaMPI's OpenSHMEM extension, and in the manuals of the others. A letter stands
-for a text below its table. With `--param type=float` sizes that hold no whole float are left out, as
-there. EPCC's BARRIER_VAR, STATIC_MONOTONIC, nested tasks and locks with a hint have no row yet."""
+`docs/generate.py` makes this page from `src/steelyard/plan/suites/`, which was written from the sources of
+OSU Micro-Benchmarks 7.4, Intel MPI Benchmarks 2021, IOR 4, EPCC's OpenMP micro-benchmarks 4.0 and SKaMPI's
+OpenSHMEM extension, and the manuals of the others. A letter stands for a text below its table. EPCC's
+BARRIER_VAR, STATIC_MONOTONIC, nested tasks and locks with a hint have no row yet."""

@@ -76,7 +76,7 @@ def test_a_factor_may_be_typed_as_its_option(typed: str, factor: str) -> None:
     [
         ("op", "--by op: different ops share no test case"),
         ("sizes", "--by sizes: different sizes share no test case"),
-        ("launch", "folders of their own: steelyard compare DIR DIR"),
+        ("launch", "folders of their own, and compare takes several"),
         ("colour", "'colour' is no factor; give threads, thread_level, ranks, hosts, method, mpi"),
     ],
 )

@@ -379,3 +379,13 @@ def test_of_many_test_cases_a_terminal_shows_some_and_all_that_failed(tmp_path: 
         assert len(cases) == shown
         left = 40 - shown
         assert any(f"{left} of 40 test cases are not shown" in line for line in lines) == (left > 0)
+
+
+def test_of_many_test_cases_a_terminal_shows_each_op_at_its_most_threads(tmp_path: Path) -> None:
+    """One thread is the least of what is asked, and sizes leave no room for other ops."""
+    ops = [f"omp.op{k}" for k in range(12)]
+    points = [FakePoint(op, steady(9.0), threads=count) for op in ops for count in (1, 2)]
+    folder = made(tmp_path, points, launches=2)
+    lines = overview_text([folder], PIPE, most=6).splitlines()
+    assert [line.split()[:2] for line in lines if not line.startswith("#")] == [[op, "2"] for op in ops]
+    assert any("12 of 24 test cases are not shown" in line for line in lines)

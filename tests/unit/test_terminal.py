@@ -235,7 +235,7 @@ def test_columns_of_words_that_have_no_room_become_one() -> None:
         Line(("fence", "close", "create", "failed: signal 11"), BAD),
     )
     table = Table("", "", columns, lines, grouped=2)
-    headings = table_text(table, Paper(80, is_pipe=False)).splitlines()[1]
+    headings = table_text(table, Paper(80, is_pipe=False)).splitlines()[0]
     assert headings.split() == [
         "sync", "complete", "window", "bytes", "time",
     ]  # fmt: skip
@@ -312,7 +312,7 @@ def test_numbers_that_have_no_room_are_named() -> None:
         Line(("-", "9", "failed")),
     )
     joined = table_text(Table("", "", columns, lines), Paper(29, is_pipe=False))
-    assert [line.split() for line in joined.splitlines()[1:]] == [
+    assert [line.split() for line in joined.splitlines()] == [
         ["case", "bytes", "time"],
         ["tolerance=0.03", "8", "B", "150", "ns"],
         ["rate=1000"],
@@ -320,7 +320,7 @@ def test_numbers_that_have_no_room_are_named() -> None:
         ["rate=9", "failed"],
     ]
     wide = table_text(Table("", "", columns, lines), Paper(30, is_pipe=False)).splitlines()
-    assert wide[1].split() == ["tolerance", "rate", "bytes", "time"]
+    assert wide[0].split() == ["tolerance", "rate", "bytes", "time"]
 
 
 def test_a_sign_is_explained_below_the_table_that_has_it() -> None:
@@ -334,6 +334,13 @@ def test_a_sign_is_explained_below_the_table_that_has_it() -> None:
         assert "≥" not in text
     plain = Table("t", "", columns, plain_lines((("4 ns", "2 %", ""),)))
     assert len(table_text(plain, Paper()).splitlines()) == 3
+
+
+def test_a_table_of_notes_alone_begins_with_them() -> None:
+    assert (
+        table_text(Table("", "", (), (), ("4 rows are not shown.",)), Paper(80, False))
+        == "4 rows are not shown.\n"
+    )
 
 
 def test_letters_of_owners_quote_nothing() -> None:

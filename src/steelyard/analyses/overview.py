@@ -37,6 +37,7 @@ from steelyard.stats.autocorrelation import LEAST_IN_TIME
 
 MOST_HOSTS = 16  # lines of the table of hosts
 MOST_CASES = 150  # that tables on a terminal show in full; of more they show some
+SOME_CASES = 60
 OF_SEVERAL = "remarks on several tables"
 
 
@@ -148,7 +149,7 @@ def overview_tables(
     ]
     common = of_several((table.title, table.remarks.shared) for table in found)
     count = sum(map(count_cases, found)) if most else 0
-    share = most / count if most and count > most else 1.0
+    share = min(most, SOME_CASES) / count if most and count > most else 1.0
     chosen = [replace(table, elsewhere=common, share=share) for table in found]
     tables = [row_table(table) for table in chosen]
     if share < 1:

@@ -210,15 +210,22 @@ def count_laid_out(table: RowTable) -> int:
 
 
 def _laid_out(table: RowTable, keys: Collection[str]) -> list[tuple[CellKey, list[int]]]:
-    """Choose test cases by the share of the table, evenly among all, and each that failed."""
+    """Choose test cases by the share of the table: of each op one, others evenly, of the most threads where
+    there are enough of those, and each that failed.
+    """
     cases = list(_by_key(table, keys).items())
-    last = len(cases) - 1
     count = max(_LEAST_CASES, round(table.share * len(cases)))
-    if count > last:
+    if count >= len(cases):
         return cases
-    even = {round(k * last / (count - 1)) for k in range(count)}
-    is_bad = [any(table.rows[i].status == "failed" for i in members) for _, members in cases]
-    return [case for k, case in enumerate(cases) if k in even or is_bad[k]]
+    rows = [[table.rows[i] for i in members] for _, members in cases]
+    most = max(row.threads for each in rows for row in each)
+    of_most = [k for k, each in enumerate(rows) if each[0].threads == most]
+    pool = of_most if len(of_most) >= count else range(len(cases))
+    chosen = {pool[round(k * (len(pool) - 1) / (count - 1))] for k in range(count)}
+    ops = {rows[k][0].op: k for k in reversed([*of_most, *range(len(cases))])}
+    chosen |= set(ops.values()) if len(ops) > 1 else set()
+    chosen |= {k for k, each in enumerate(rows) if any(row.status == "failed" for row in each)}
+    return [cases[k] for k in sorted(chosen)]
 
 
 def _ratios(table: RowTable, rivals: RivalNames | None, members: Sequence[int]) -> dict[str, Ratio]:

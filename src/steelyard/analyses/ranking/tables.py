@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from steelyard.analyses.ranking.model import Ranking, Way
+from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_time
 from steelyard.records.campaign_file import UNSET
 from steelyard.render.sections import Part, untitled
@@ -26,6 +27,8 @@ _EXPLAINED = (
     ", if it is faster than all others (error level 5 % for the table; by 2 % or more); slower by: the time "
     "of the next distinguishable way over that of the fastest"
 )
+_SETTING = "which setting to choose"
+_TOO_FEW = "too few launches to tell"
 _UNSET = "unset: the library's own choice, over the fastest"
 
 
@@ -42,11 +45,11 @@ def choice_tables(rankings: Sequence[Ranking]) -> tuple[Table, ...]:
 
 def setting_tables(rankings: Sequence[Ranking]) -> tuple[Table, ...]:
     """Make a line for each op and size that was measured under several settings; none without one."""
-    if not rankings:
-        return ()
+    if not any(ranking.tells for ranking in rankings):
+        return _best_tables(rankings, _SETTING, "")
     explained = f"the fastest setting for each op and size{_EXPLAINED}; {_UNSET}"
     names = _SettingNames([way for ranking in rankings for way in ranking.ways])
-    (table,) = _best_tables(rankings, "which setting to choose", explained, names)
+    (table,) = _best_tables(rankings, _SETTING, explained, names)
     lines = zip(table.lines, rankings, strict=True)
     return (
         replace(
@@ -75,6 +78,8 @@ def _best_tables(
 ) -> tuple[Table, ...]:
     if not rankings:
         return ()
+    if not any(ranking.tells for ranking in rankings):
+        return (Table(title, f"{_TOO_FEW} for any of {counted(len(rankings), 'test case')}", (), ()),)
     things = labels_of(_facts(rankings))
     names = names or _WayNames([way for ranking in rankings for way in ranking.ways])
     common = ", ".join(part for part in (*things.common.values(), names.common) if part)
@@ -202,7 +207,7 @@ def _best_words(ranking: Ranking, names: _WayNames) -> str:
     if ranking.best is not None:
         return names(ranking.best)
     if not ranking.tells:
-        return "too few launches to tell"
+        return _TOO_FEW
     if ranking.alike == len(ranking.ways):
         return "none is clearly best"
     shared = names.shared(ranking.ways[: ranking.alike], ranking.ways)

@@ -91,7 +91,7 @@ _NO_FACTOR = {
     ),
     **dict.fromkeys(
         ("launch", "launches", "time", "date"),
-        "launches of other times are compared as folders of their own: steelyard compare DIR DIR",
+        "launches of other times stand in folders of their own, and compare takes several",
     ),
 }
 

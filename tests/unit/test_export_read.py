@@ -32,7 +32,10 @@ from steelyard.rows.table import IF_INDEPENDENT
 
 _HOSTILE = 'a "b"\\ c=d,e\n# EOF\x1b[2J|<b>*x*'
 # Words of Ramble's language on lines that have more than the word.
-_DIRECTIVES = ["tags", "software_spec", "required_package", "workload", "figure_of_merit_context"]
+_DIRECTIVES = [
+    *("tags", "software_spec", "required_package", "workload", "figure_of_merit_context"),
+    "success_criteria",
+]
 _BEGAN = 1_790_000_000_000_000_000
 _LAUNCHES = tuple(
     made_launch(i, median=median, began_unix_ns=_BEGAN + i)
@@ -119,7 +122,11 @@ def test_ramble_finds_each_figure_of_merit_in_its_context() -> None:
         {"time": 1e-6, "time_low": 0.99e-6, "time_high": 1.01e-6, "time_p99": 2.5e-6, "bandwidth": 5e8}
     )
     assert "op=mpi.bcast" in re.search(told["case"]["regex"], first)["case"]  # type: ignore[index]
-    good, bad = told["measured"]["match"], told["measured"]["anti_match"]
+    criteria = [words for words in told.values() if words.get("mode") == "string"]
+    assert [len({"match", "anti_match"} & words.keys()) for words in criteria] == [1, 1], (
+        "Ramble refuses both"
+    )
+    good, bad = told["measured"]["match"], told["none_failed"]["anti_match"]
     assert [bool(re.search(good, line)) for line in (first, failed)] == [True, False]
     assert [bool(re.search(bad, line)) for line in (first, failed)] == [False, True]
 

@@ -52,7 +52,6 @@ _IN_SENTENCES: Mapping[str, str] = {
     r"make (run|test|test-all)$": "tests/unit/test_docs_snippets.py",
     r"make re(lease|cipes)$|twine check ": "tests/unit/test_packaging.py",
     r"\.venv/bin/python docs/samples\.py$": "tests/engine/test_docs_samples.py",
-    r"pytest -n 3 --dist loadgroup --no-loadscope-reorder$": "Makefile",
     r"man steelyard$": "tests/engine/test_shared_install.py",
     r"(\.venv/bin/python -m )?pip install 'steelyard\[": "tests/unit/test_installing.py",
     r"module load$": "tests/unit/test_modules.py",

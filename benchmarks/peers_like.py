@@ -1,7 +1,7 @@
 """Each default row of --like beside the original: the same MPI and cores, by turns, launch after launch.
 
     python benchmarks/peers_like.py --osu DIR --imb DIR [--mpi NAME] [-n 2] [--launches 10]
-        [--only osu_bw,'osu_a*'] [--ours=--method=library-barrier] [--theirs='-c'] [--seconds 170]
+        [--only osu_bw,'osu_a*'] [--ours=--method=library-barrier] [--theirs='-c'] [--time-budget 170]
         [--record FILE [--undecided]]
 
 DIR is where a user built or installed the suite for that MPI; programs are looked for below it by their
@@ -11,10 +11,13 @@ are neighbours, with its interval. A ratio far from 1 says that the two do not m
 same way. `--ours` and `--theirs` give either side further options, to show by which way they agree.
 
 Tests take turns: each has one launch of both before any has the next, so they all meet the same minutes.
-FILE keeps each line as JSON, with its launches. Launches are added to those that the same programs made
-before; delete a line to measure it anew. With `--undecided` only those tests go on of which a size cannot
-tell at its 6, 12, 24, ... launches, so the command can be given again until nothing is left. With `--seconds`
-no launch begins later. benchmarks/peers_page.py makes docs/results/peers.md of docs/results/peers.jsonl.
+FILE keeps each line as JSON, with its launches, and is replaced after each pair: the command may be stopped
+and given again. Launches are added to those that the same programs made before on the same machine; those of
+another one stay until as many, or six, are made here. With `--undecided` only those tests go on of which a
+size cannot tell at its 6, 12, 24, ... launches, a few by turns: first those that may tell of most sizes with
+the fewest launches. With `--time-budget SECONDS` no launch begins later, nor one that would take longer than
+what is left, as that test took before. benchmarks/peers_page.py makes docs/results/peers.md of
+docs/results/peers.jsonl.
 """
 
 from __future__ import annotations
@@ -27,15 +30,27 @@ import os
 import random
 import re
 import shlex
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from peers_record import Compared, Place, Way, added, compare, read_record, write_record
+from peers_record import (
+    Compared,
+    Place,
+    Way,
+    added,
+    compare,
+    most_launches,
+    next_look,
+    read_record,
+    write_record,
+)
 
 from steelyard import __version__
+from steelyard.base.plural import counted
 from steelyard.base.units import parse_sizes
 from steelyard.engines.build import mpi_engine
 from steelyard.engines.installed import scripts_folder
@@ -54,6 +69,8 @@ NO_SIZE = 0
 # window of 64 messages is a sample that lasts, and stalls are a small part of it.
 _SAMPLES, _SAMPLES_OF_WINDOWS = 1000, 100
 _WINDOWS = ("*bw*", "*band")
+_LAUNCHES = 10  # of each test; with --undecided as many as tell, or as the time allows
+_BY_TURNS = 6  # tests of --undecided: neighbours in time, and finished one after the other
 _WORDS = ("Pass", "passed", "Fail")  # that stand among the numbers: sums of MPI_CHAR fail in the original
 _IN_SYMMETRIC_MEMORY = ("shmem.put", "shmem.get", "shmem.atomic")  # OSU's programs of these ask where
 _PRINTED = ("IMB-MPI1", "IMB-NBC", "IMB-MPI4")
@@ -180,12 +197,18 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--imb", type=Path, help="a folder with IMB-MPI1 somewhere below it")
     parser.add_argument("--mpi", default=None)
     parser.add_argument("-n", type=int, default=2)
-    parser.add_argument("--launches", type=int, default=10)
+    parser.add_argument("--launches", type=int, default=None, help=f"default: {_LAUNCHES}")
     parser.add_argument("--only", default="*", help="names or patterns, with commas")
     parser.add_argument("--bytes", default=None, help="of ours, such as 8,1Ki,1Mi; default: the original's")
     parser.add_argument("--ours", default="", help="further options of ours, in quotes")
     parser.add_argument("--theirs", default="", help="further options of the original, in quotes")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="after these no launch begins")
+    parser.add_argument(
+        *("--time-budget", "--seconds"),
+        type=float,
+        default=math.inf,
+        metavar="SECONDS",
+        help="after these no launch begins",
+    )
     parser.add_argument("--record", type=Path, help="a file that keeps each line")
     parser.add_argument(
         "--undecided", action="store_true", help="only tests that the record does not tell of"
@@ -238,33 +261,89 @@ def open_bench(given: argparse.Namespace) -> Bench:
     return Bench(mpi.name, given.n, tuple(launch.argv_prefix), environment, given.bytes, way, cores)
 
 
+@dataclass
+class Progress:
+    """What is recorded, and what is still to be measured of it."""
+
+    bench: Bench
+    record: list[Compared]
+    is_undecided: bool  # are only those tests asked for that cannot tell?
+
+    def lines(self, peer: Peer) -> list[Compared]:
+        """The lines of a test in this way, each size once: with most launches, wherever they were made."""
+        here = (peer.row.name, self.bench.way, self.bench.mpi)
+        found: list[Compared] = most_launches(
+            one for one in self.record if (one.test, one.way, one.place.mpi) == here
+        )
+        return found
+
+    def launches(self, peer: Peer) -> int:
+        """The launches that may be added to: of this machine, and of as many samples."""
+        own = (self.bench.cores, peer.samples, __version__)
+        made = [
+            one.launches
+            for one in self.record
+            if (one.test, one.way, one.place.mpi) == (peer.row.name, self.bench.way, self.bench.mpi)
+            and (one.place.machine, one.place.samples, one.place.steelyard) == own
+        ]
+        return min(made, default=0)
+
+    def is_left(self, peer: Peer) -> bool:
+        """Is a test to be measured further?"""
+        lines = self.lines(peer)
+        return not (self.is_undecided and lines and all(one.is_settled for one in lines))
+
+    def worth(self, peer: Peer) -> float:
+        """How many sizes may be told for each launch until the next look."""
+        lines, made = self.lines(peer), self.launches(peer)
+        sizes = sum(one.is_open for one in lines) if lines else 1
+        return float(sizes / (next_look(made) - made))
+
+    def words(self, peer: Peer) -> str:
+        """Say how far a test is: `osu_bcast: 7 launches, 2 of 5 sizes cannot be told`."""
+        lines = self.lines(peer)
+        sizes = f"{sum(one.is_open for one in lines)} of {counted(len(lines), 'size')} cannot be told"
+        return f"{peer.row.name}: {counted(self.launches(peer), 'launch')} here, {sizes}"
+
+
 def measure(peers: Sequence[Peer], bench: Bench, given: argparse.Namespace) -> Iterator[str]:
     """Measure by turns; what was found is recorded after each pair. The lines of what was measured."""
-    ends = time.monotonic() + given.seconds
-    record = read_record(given.record) if given.record is not None else []
-    measured: dict[str, str] = {}  # by test; why there is no number, or nothing
+    ends = time.monotonic() + given.time_budget
+    progress = Progress(bench, read_record(given.record) if given.record is not None else [], given.undecided)
+    most = given.launches or (sys.maxsize if given.undecided else _LAUNCHES)
+    rounds = dict.fromkeys((peer.row.name for peer in peers), 0)
+    nothing: dict[str, str] = {}  # by test: why there is no number
+    took = dict.fromkeys(rounds, 0.0)  # seconds of its last pair
 
-    def lines_of(test: str) -> list[Compared]:
-        here = (test, bench.way, bench.mpi)
-        return [one for one in record if (one.test, one.way, one.place.mpi) == here]
+    def may_begin(peer: Peer) -> bool:
+        return time.monotonic() + took[peer.row.name] <= ends
 
-    for _ in range(given.launches):
-        for peer in peers:
-            name = peer.row.name
-            before = [
-                one for one in record if (one.test, one.way, one.place.mpi) == (name, bench.way, bench.mpi)
-            ]
-            is_settled = given.undecided and before and all(one.is_settled for one in before)
-            if time.monotonic() > ends or is_settled or measured.get(name):
-                continue
-            found, measured[name] = bench.pair(peer)
-            record = added(record, found)
+    while True:
+        left = [
+            peer
+            for peer in peers
+            if rounds[peer.row.name] < most and peer.row.name not in nothing and progress.is_left(peer)
+        ]
+        left = [peer for peer in left if may_begin(peer)]
+        if not left:
+            break
+        turn = sorted(left, key=progress.worth, reverse=True)[:_BY_TURNS] if given.undecided else left
+        for peer in filter(may_begin, turn):
+            rounds[peer.row.name] += 1
+            began = time.monotonic()
+            found, why = bench.pair(peer)
+            took[peer.row.name] = time.monotonic() - began
+            nothing |= {peer.row.name: why} if why else {}
+            progress.record = added(progress.record, found)
             if given.record is not None:
-                write_record(given.record, record)
-    for name, why in measured.items():
-        yield from (f"{one.line} {one.launches} | {one.verdict} |" for one in lines_of(name))
-        if why:
-            yield why
+                write_record(given.record, progress.record)
+            told = f"{progress.words(peer)}; {counted(len(left), 'test')} to go"
+            print(why or told, file=sys.stderr, flush=True)
+    for peer in peers:
+        if rounds[peer.row.name]:
+            yield from (f"{one.line} {one.launches} | {one.verdict} |" for one in progress.lines(peer))
+        if peer.row.name in nothing:
+            yield nothing[peer.row.name]
 
 
 def main() -> None:

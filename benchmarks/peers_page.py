@@ -2,8 +2,8 @@
 
     python benchmarks/peers_page.py docs/results/peers.jsonl > docs/results/peers.md
 
-A line that differs by more than 10 % has a reason. What a line gives that was measured without the reason is
-recorded, too.
+A line that differs by more than 10 % has a reason, which a page shows, or the page says that none was found.
+What a line gives that was measured without the reason is recorded, too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from peers_record import DIFFER, WITHIN, Compared, Way, read_record
+from peers_record import DIFFER, WITHIN, Compared, Way, most_launches, read_record
 
 from steelyard.base.plural import counted
 from steelyard.judges.verdict import CANNOT_TELL
@@ -32,8 +32,8 @@ t on logarithms), which was chosen among three after the results had been seen. 
 decimal of both, too.
 
 - **within 10 %**: all of the interval is from 0.9 to 1.1.
-- **differs**: none of it is. The word behind it is the [reason](#reasons); the last column has the ratio
-  without it, where that was measured.
+- **differs**: none of it is. The word behind it is the [reason](#reasons), if one was found; the last column
+  has the ratio without it, where that was measured.
 - **cannot tell**: a part of it is. The word behind it says why: *few launches*: fewer than 12; *decimals*:
   two are too few for so small a number; *modes*: launches of one side fall into levels that are 10 % apart
   or more; *ours*, *theirs scatters*: the side whose launches scatter more; *near the limit*: both are
@@ -46,6 +46,7 @@ that cannot tell. `benchmarks/peers_page.py` makes this page of that file.
 """
 _SMALL = "[small messages](small-messages.md)"
 _OPENSHMEM = "[OpenSHMEM](../ops/openshmem.md#beside-osu)"
+_NONE = "no reason found"
 Key = tuple[str, int | None]
 
 
@@ -56,8 +57,8 @@ class Reason:
     word: str
     tests: tuple[str, ...]  # patterns
     why: str
+    page: str
     way: Way | None = None
-    page: str = ""
 
     def holds_for(self, test: str) -> bool:
         """Is it a reason for this test?"""
@@ -76,15 +77,8 @@ REASONS = (
         "barrier",
         ("osu_multi_lat", "osu_latency_mp"),
         "the original has a barrier of the library before each round trip, ours one message after the other",
-        Way(ours="--method=library-barrier"),
         _SMALL,
-    ),
-    Reason(
-        "warm-up",
-        ("osu_bw*", "osu_bibw*"),
-        "the original times 100 windows after 10 that it does not, some milliseconds in all; ours begins "
-        "when windows no longer become faster",
-        Way(theirs="-i 1000 -x 1000 -m 1:65536"),
+        Way(ours="--method=library-barrier"),
     ),
     Reason(
         "first window",
@@ -106,8 +100,8 @@ REASONS = (
             "*[Bb]arrier*",
         ),
         "ranks of the original leave a barrier of the library one after the other, ours start at one instant",
-        Way(ours="--method=library-barrier"),
         _SMALL,
+        Way(ours="--method=library-barrier"),
     ),
 )
 
@@ -126,6 +120,7 @@ def shown_by(line: Compared, ways: Mapping[tuple[Key, Way], Compared]) -> Compar
 
 def page(record: Sequence[Compared]) -> Iterator[str]:
     """Make the parts of the page."""
+    record = most_launches(record)
     usual = [one for one in record if one.way == Way()]
     ways = {((one.test, one.size), one.way): one for one in record}
     yield _TITLE
@@ -133,15 +128,18 @@ def page(record: Sequence[Compared]) -> Iterator[str]:
     counts = sorted({one.place.samples for one in usual})
     yield _ABOUT.replace("{samples}", " or ".join(map(str, counts)))
     yield from _places(usual)
-    for suite in dict.fromkeys(one.place.suite for one in usual):
-        yield f"## {suite}\n"
-        yield from _table([one for one in usual if one.place.suite == suite], ways)
+    is_alone = len({one.place.machine for one in usual}) == 1
+    for suite, machine in dict.fromkeys((one.place.suite, one.place.machine) for one in usual):
+        yield f"## {suite}\n" if is_alone else f"## {suite}: {machine}\n"
+        here = [one for one in usual if (one.place.suite, one.place.machine) == (suite, machine)]
+        yield from _table(here, ways)
     yield "## Reasons\n"
     used = {found.word for one in usual if (found := reason_of(one)) is not None}
     for reason in REASONS:
         if reason.word in used:
-            where = f": {reason.page}" if reason.page else ""
-            yield f"- **{reason.word}**: {reason.why}{where}.{_tried(reason, ways)}"
+            yield f"- **{reason.word}**: {reason.why}: {reason.page}.{_tried(reason, ways)}"
+    if any(one.verdict == DIFFER and reason_of(one) is None for one in usual):
+        yield f"- **{_NONE}**: no experiment has shown what the difference comes from."
     yield ""
 
 
@@ -149,8 +147,7 @@ def _tried(reason: Reason, ways: Mapping[tuple[Key, Way], Compared]) -> str:
     """Say whether lines were measured without the reason."""
     if any(way == reason.way for _, way in ways):
         return f" Lines without it are measured by `{reason.way}`."
-    untried = "" if reason.way is None else f" `{reason.way}` should take it away, and was not measured."
-    return untried if reason.page else f" This is a guess.{untried}"
+    return "" if reason.way is None else f" `{reason.way}` should take it away, and was not measured."
 
 
 def answer(usual: Sequence[Compared], ways: Mapping[tuple[Key, Way], Compared]) -> str:
@@ -171,16 +168,16 @@ def answer(usual: Sequence[Compared], ways: Mapping[tuple[Key, Way], Compared]) 
 
 
 def _shown_words(differing: Sequence[Compared], ways: Mapping[tuple[Key, Way], Compared]) -> str:
-    """Say for how many lines the reason was taken away, stands on a page, or is a guess."""
+    """Say for how many lines the reason was taken away, stands on a page, or was not found."""
     without = [shown for line in differing if (shown := shown_by(line, ways)) is not None]
     others = [reason_of(line) for line in differing if shown_by(line, ways) is None]
-    on_page = sum(reason is not None and bool(reason.page) for reason in others)
+    on_page = sum(reason is not None for reason in others)
     became = Counter(line.verdict for line in without)
     words = ", ".join(f"{word}: {became[word]}" for word in (WITHIN, CANNOT_TELL, DIFFER) if became[word])
     said = (
         (len(without), f"measured without the reason ({words})"),
         (on_page, "by a reason that a page shows in tests like them"),
-        (len(others) - on_page, "by a guess"),
+        (len(others) - on_page, f"with {_NONE}"),
     )
     return "".join(f", {count} {what}" for count, what in said if count)
 
@@ -205,9 +202,7 @@ def _table(lines: Sequence[Compared], ways: Mapping[tuple[Key, Way], Compared]) 
     for one in lines:
         reason, shown = reason_of(one), shown_by(one, ways)
         without = "" if shown is None else f"{shown.ratio_words}, {shown.verdict}"
-        why = {DIFFER: reason.word if reason else "no reason known", CANNOT_TELL: one.unclear}.get(
-            one.verdict
-        )
+        why = {DIFFER: reason.word if reason else _NONE, CANNOT_TELL: one.unclear}.get(one.verdict)
         verdict = f"{one.verdict}: {why}" if why else one.verdict
         yield f"{one.line} {one.launches} | {_scatter_words(one)} | {verdict} | {without} |"
     yield ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -24,6 +25,14 @@ STEADY = 0.05  # the middle half of launches, of their median: with more they ar
 FAR = 10.0  # an end of an interval beyond it says nothing more
 _AND = ", "
 HALF_DIGIT = 0.005  # OSU and IMB print two decimals: a number is known to half of the last one
+
+
+def next_look(launches: int) -> int:
+    """The number of launches at which a line is looked at next: 6, 12, 24, ..."""
+    look = FEW
+    while look <= launches:
+        look *= 2
+    return look
 
 
 class Way(Struct, frozen=True):
@@ -53,6 +62,11 @@ class Place(Struct, frozen=True):
     def days(self) -> set[str]:
         """The days on which its launches were made."""
         return set(self.day.split(_AND))
+
+    @property
+    def programs(self) -> Place:
+        """The same on whatever day: launches of one machine and of the same programs belong together."""
+        return structs.replace(self, day="")
 
 
 class Compared(Struct, frozen=True):
@@ -138,6 +152,11 @@ class Compared(Struct, frozen=True):
         return is_look and (self.verdict != CANNOT_TELL or self.is_too_short)
 
     @property
+    def is_open(self) -> bool:
+        """May more launches tell what these do not?"""
+        return self.verdict == CANNOT_TELL and not self.is_too_short
+
+    @property
     def size_words(self) -> str:
         """The size, or a stroke where the test has none."""
         return "-" if self.size is None else format_bytes(self.size)
@@ -201,27 +220,49 @@ def read_record(file: Path) -> list[Compared]:
 
 
 def added(before: Iterable[Compared], now: Iterable[Compared]) -> list[Compared]:
-    """Add launches to those of the same test, size and way by the same programs; others stay or follow.
+    """Add launches to those of the same test, size and way by the same programs on the same machine.
 
-    What was measured by other programs, or kept no launches, is replaced.
+    Those of other programs, or of another machine, stay until as many are made anew, or six.
     """
-    found: dict[tuple[str, int | None, Way, str], Compared] = {}
-    for one in (*before, *now):
-        key = (one.test, one.size, one.way, one.place.mpi)
-        earlier = found.get(key)
-        found[key] = one if earlier is None else _together(earlier, one)
+    found = {(_case(one), one.place.programs): one for one in before}
+    for one in now:
+        case, programs = _case(one), one.place.programs
+        earlier = found.get((case, programs))
+        made = one if earlier is None or not earlier.pairs else _together(earlier, one)
+        found[case, programs] = made
+        for other in [key for key in found if key[0] == case and key[1] != programs]:
+            enough = made.launches >= min(found[other].launches, FEW)
+            if enough or not found[other].pairs:
+                del found[other]
     return list(found.values())
 
 
+def _case(one: Compared) -> tuple[str, int | None, Way, str]:
+    return one.test, one.size, one.way, one.place.mpi
+
+
 def _together(earlier: Compared, later: Compared) -> Compared:
-    """Make one line of two of the same programs; else take the later one."""
-    if not earlier.pairs or structs.replace(earlier.place, day=later.place.day) != later.place:
-        return later
+    """Make one line of two of the same programs."""
     days = sorted(earlier.place.days | later.place.days)
     place = structs.replace(later.place, day=_AND.join(days))
     return compare(later.test, later.size, (*earlier.pairs, *later.pairs), later.way, place)
 
 
+def most_launches(lines: Iterable[Compared]) -> list[Compared]:
+    """Choose of each test case the line of most launches, where several machines or programs have one."""
+    found: dict[tuple[str, int | None, Way, str], Compared] = {}
+    for one in lines:
+        if (other := found.get(_case(one))) is None or one.launches > other.launches:
+            found[_case(one)] = one
+    return list(found.values())
+
+
 def write_record(file: Path, lines: Iterable[Compared]) -> None:
-    """Write all lines."""
-    file.write_text("".join(f"{msgspec.json.encode(one).decode()}\n" for one in lines))
+    """Write all lines, and put them in the place of the file at once: who is stopped loses none."""
+    text = "".join(f"{msgspec.json.encode(one).decode()}\n" for one in lines)
+    new = file.with_name(f".{file.name}.new")
+    with new.open("w", encoding="utf-8") as out:
+        out.write(text)
+        out.flush()
+        os.fsync(out.fileno())
+    new.replace(file)

@@ -157,14 +157,39 @@ def test_launches_are_added_to_those_of_the_same_programs(tmp_path: Path) -> Non
     assert found[1].place.days == {"2026-11-26", "2026-11-27"}
 
 
-def test_launches_of_other_programs_or_that_were_not_kept_are_replaced() -> None:
+@pytest.mark.parametrize("other", [{"suite": "OSU 7.5"}, {"samples": 1000}, {"machine": "another, 4 cores"}])
+def test_launches_of_other_programs_stay_until_as_many_are_made(other: dict[str, Any]) -> None:
+    """A night on another machine took the twelve launches of a line away for one."""
+    before = one("osu_bcast", 8, [(3.0, 2.0)] * 3, **other)
+    found = [before]
+    for count in (1, 2):
+        found = peers_record.added(found, [one("osu_bcast", 8, [(2.0, 2.0)])])
+        assert [line.launches for line in found] == [3, count]
+        assert peers_record.most_launches(found) == [before]
+    (last,) = peers_record.added(found, [one("osu_bcast", 8, [(2.0, 2.0)])])
+    assert (last.launches, last.ratio) == (3, 1.0)
+
+
+def test_a_line_that_kept_no_launches_is_replaced() -> None:
     now = one("osu_bcast", 8, [(2.0, 2.0)])
-    old = structs.replace(one("osu_bcast", 8, [(3.0, 2.0)] * 6), pairs=())
-    for before in (
-        old,
-        *(one("osu_bcast", 8, [(3.0, 2.0)], **other) for other in ({"suite": "OSU 7.5"}, {"samples": 1000})),
-    ):
-        assert peers_record.added([before], [now]) == [now]
+    for where in ({}, {"suite": "OSU 7.5"}):
+        old = structs.replace(one("osu_bcast", 8, [(3.0, 2.0)] * 6, **where), pairs=())
+        assert peers_record.added([old], [now]) == [now]
+
+
+def test_a_record_is_replaced_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is stopped while it is written keeps what was there."""
+    file = tmp_path / "peers.jsonl"
+    before = [one("osu_bcast", 8, [(3.0, 2.0)])]
+    peers_record.write_record(file, before)
+
+    def stopped(descriptor: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(peers_record.os, "fsync", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        peers_record.write_record(file, [])
+    assert peers_record.read_record(file) == before
 
 
 @pytest.mark.parametrize(
@@ -186,7 +211,7 @@ def test_a_test_goes_on_until_it_tells(pairs: list[tuple[float, float]], is_sett
 class Benches:
     """In place of a machine: each pair of a test has the next of its ratios."""
 
-    mpi, way = "openmpi-4.1.4", peers_record.Way()
+    mpi, way, cores = "openmpi-4.1.4", peers_record.Way(), "a processor, 2 cores"
 
     def __init__(self, ratios: dict[str, list[float]]) -> None:
         self.ratios = ratios
@@ -196,11 +221,12 @@ class Benches:
         """The next launch of both."""
         self.taken.append(peer.row.name)
         ratio = self.ratios[peer.row.name][self.taken.count(peer.row.name) - 1]
-        return ([one(peer.row.name, 8, [(ratio, 1.0)])], "") if ratio else ([], "| it refuses |")
+        where = {"samples": peer.samples}
+        return ([one(peer.row.name, 8, [(ratio, 1.0)], **where)], "") if ratio else ([], "| it refuses |")
 
 
-def given(record: Path, launches: int, seconds: float = math.inf) -> argparse.Namespace:
-    return argparse.Namespace(record=record, undecided=True, launches=launches, seconds=seconds)
+def given(record: Path, launches: int | None = None, budget: float = math.inf) -> argparse.Namespace:
+    return argparse.Namespace(record=record, undecided=True, launches=launches, time_budget=budget)
 
 
 def test_tests_take_turns_and_only_those_go_on_that_cannot_tell(tmp_path: Path) -> None:
@@ -209,7 +235,7 @@ def test_tests_take_turns_and_only_those_go_on_that_cannot_tell(tmp_path: Path) 
     peers = list(peers_like.peers_of(tmp_path, None))
     file = tmp_path / "peers.jsonl"
     bench = Benches({"osu_latency": [1.0] * 6, "osu_bw": [3.0, 0.3] + [1.0] * 10, "osu_bw_fan_in": [0.0]})
-    assert list(peers_like.measure(peers, bench, given(file, 6, seconds=-1.0))) == []
+    assert list(peers_like.measure(peers, bench, given(file, 6, budget=-1.0))) == []
     said = list(peers_like.measure(peers, bench, given(file, 12)))
     assert bench.taken[:5] == ["osu_latency", "osu_bw", "osu_bw_fan_in", "osu_latency", "osu_bw"]
     assert [bench.taken.count(name) for name in ("osu_latency", "osu_bw", "osu_bw_fan_in")] == [6, 12, 1]
@@ -219,3 +245,68 @@ def test_tests_take_turns_and_only_those_go_on_that_cannot_tell(tmp_path: Path) 
         ["| it refuses |"],
     ]
     assert list(peers_like.measure(peers[:2], bench, given(file, 12))) == []
+
+
+def test_the_tests_with_most_that_cannot_tell_are_measured_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Some turns were spent on all tests, and none reached its look."""
+    names = ("osu_latency", "osu_bcast", "osu_allreduce")
+    for name in names:
+        script(tmp_path / name, "")
+    peers = list(peers_like.peers_of(tmp_path, None))
+    file = tmp_path / "peers.jsonl"
+    wild = [(3.0, 1.0), (0.3, 1.0), (1.0, 1.0)]
+    before = [
+        one("osu_latency", 8, [(1.0, 1.0)] * 6, samples=1000),  # is settled
+        one("osu_bcast", 8, wild, samples=1000),  # one size of it, three launches before its look
+        *(one("osu_allreduce", size, wild, samples=1000) for size in (8, 64, 512)),
+    ]
+    peers_record.write_record(file, before)
+    bench = Benches({name: [1.0] * 30 for name in names})
+    peers_like._BY_TURNS, kept = 1, peers_like._BY_TURNS
+    try:
+        assert len(list(peers_like.measure(peers, bench, given(file, launches=3)))) == 4
+    finally:
+        peers_like._BY_TURNS = kept
+    assert bench.taken == ["osu_allreduce"] * 3 + ["osu_bcast"] * 3
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == "osu_allreduce: 3 launches here, 3 of 3 sizes cannot be told; 2 tests to go"
+    assert len(told) == 6
+
+
+def test_another_machine_has_launches_of_its_own(tmp_path: Path) -> None:
+    script(tmp_path / "osu_bcast", "")
+    peers = list(peers_like.peers_of(tmp_path, None))
+    file = tmp_path / "peers.jsonl"
+    there = one("osu_bcast", 8, [(3.0, 1.0), (0.3, 1.0)] * 3, machine="another, 4 cores", samples=1000)
+    there = peers_record.compare("osu_bcast", 8, there.pairs * 2, there.way, there.place)
+    peers_record.write_record(file, [there])
+    bench = Benches({"osu_bcast": [1.0] * 30})
+    list(peers_like.measure(peers, bench, given(file, launches=2)))
+    assert [line.launches for line in peers_record.read_record(file)] == [12, 2]
+    list(peers_like.measure(peers, bench, given(file)))
+    (line,) = peers_record.read_record(file)
+    assert (line.launches, line.verdict, line.place.machine) == (6, "within 10 %", Benches.cores)
+
+
+def test_no_launch_begins_that_would_end_after_the_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each pair of osu_bw takes 40 s by a clock of ours, of osu_latency 3 s."""
+    for name in ("osu_latency", "osu_bw"):
+        script(tmp_path / name, "")
+    peers = list(peers_like.peers_of(tmp_path, None))
+    clock = [0.0]
+    monkeypatch.setattr(peers_like.time, "monotonic", lambda: clock[0])
+    bench = Benches({"osu_latency": [1.0] * 30, "osu_bw": [1.0] * 30})
+    pair = bench.pair
+
+    def slow(peer: Any) -> Any:
+        clock[0] += 40.0 if peer.row.name == "osu_bw" else 3.0
+        return pair(peer)
+
+    bench.pair = slow  # type: ignore[method-assign]
+    list(peers_like.measure(peers, bench, given(tmp_path / "peers.jsonl", budget=50.0)))
+    assert [bench.taken.count(name) for name in ("osu_bw", "osu_latency")] == [1, 3]
+    assert clock[0] <= 50.0

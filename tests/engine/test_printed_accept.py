@@ -43,12 +43,12 @@ def test_a_slow_host_of_many_is_measured_with_each_of_a_few(
     assert "7 test cases in 10 launches" in planned.out  # each of eight hosts with each other one
 
 
-@types("judges/accept/library_memory.py: _again")
+@types("judges/accept/library_memory.py: _more_objects")
 def test_what_a_library_leaves_is_measured_well_enough(advice: Advice, tmp_path: Path) -> None:
     point = FakePoint("mpi.memory.comm_dup", steady(9e5, count=8), bytes=0, mpi=_an_mpi(), counts=_COUNTS)
     write_folder(tmp_path / FOLDER, [point], launches=5)
     said = advice.steelyard("accept", FOLDER)
     assert "leaves of each is not known well enough" in " ".join(said.out.replace("#", " ").split())
-    planned = advice.type("judges/accept/library_memory.py: _again", said, more="--dry-run")
+    planned = advice.type("judges/accept/library_memory.py: _more_objects", said, more="--dry-run")
     assert planned.code == 0, planned.err
     assert "1 test case in 10 launches" in planned.out

@@ -200,12 +200,13 @@ def test_few_launches_are_measured_on_in_their_folder() -> None:
 def test_what_is_left_open_is_measured_again_as_it_was() -> None:
     """The same library, ranks, size and setting, with objects enough for a verdict."""
     seen = _kept(8000.0, 14.0)
-    sized = msgspec.structs.replace(seen.rows[0], bytes=64, sized=True, env={"UCX_TLS": "tcp"})
+    sized = msgspec.structs.replace(seen.rows[0], bytes=64, sized=True, env={"UCX_TLS": "tcp"}, hosts=2)
     (found,) = judge((memory,), Candidate(Weighed(seen.measured, (sized,), "new")))
     words = shlex.split(found.remedy.rpartition(": ")[2])
     assert words[:3] == ["steelyard", "run", "mpi.memory.comm_dup"]
-    assert [words[words.index(option) + 1] for option in ("--mpi", "-n", "--bytes")] == [
+    assert [words[words.index(option) + 1] for option in ("--mpi", "--hosts", "-n", "--bytes")] == [
         "openmpi-4.1.4",
+        "2",
         "2",
         "64",
     ]

@@ -120,6 +120,7 @@ def _victim(factor: float, scatter: Sequence[float] = _EVEN) -> list[Row]:
         (_victim(5.0), _victim(2.0), "not well", "times as long, in old 2"),
         (_victim(2.5), _victim(2.0), "well", "The most"),
         (_victim(5.0, _EVEN[:4]), _victim(2.0), "cannot tell", "fewer than 5 show no fault"),
+        (_victim(2.0, _EVEN[:1]), None, "cannot tell", "takes 1.980 times as long, in one launch: "),
         (_victim(2.0)[1:], None, None, ""),
     ],
 )

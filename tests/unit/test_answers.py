@@ -178,7 +178,8 @@ ANSWERS = [
         ),
         (
             "Messages of mpi.pingpong 8 B of Open MPI 4.1.4, offered at a rate: p50 begins to rise between "
-            "300 k/s and 1.00 M/s; p99 not shown to rise up to 3.00 M/s; p99.9 higher already at 10.0 k/s."
+            "300 k/s and 1.00 M/s; p99 not shown to rise up to 3.00 M/s; p99.9 higher already at 10.0 k/s, "
+            "each by its own 95 % interval."
         ),
     ),
     (
@@ -232,7 +233,7 @@ ANSWERS = [
         ),
         (
             "The check of arguments of Open MPI 4.1.4 adds 12.0 ns (10.0 ns to 15.0 ns) to mpi.pingpong 8 B; "
-            "is not seen in mpi.allreduce 8 B (at most 5.00 ns)."
+            "is not seen in mpi.allreduce 8 B (at most 5.00 ns), each by its own 95 % interval."
         ),
     ),
     (
@@ -264,7 +265,7 @@ ANSWERS = [
         ),
         (
             "victim_halo of Open MPI 4.1.4 takes up to 3.10 (2.79 to 3.41) times as long beside all: "
-            "slowed in 2 of 3, not slowed in 1."
+            "slowed in 2 of 3, not slowed in 1, each by its own 95 % interval."
         ),
     ),
     (
@@ -303,7 +304,7 @@ ANSWERS = [
         (
             "Open MPI 4.1.4 keeps 11.72 KiB for a communicator, 300 B for an unexpected message of 8 B; "
             "leaks 1 KiB (922 B to 1.1 KiB) for a communicator; gives all back in 1 of 3 test cases; "
-            "cannot tell of a leak in 1."
+            "cannot tell of a leak in 1, each by its own 95 % interval."
         ),
     ),
     (

@@ -43,6 +43,11 @@ def sure_words(span: Interval, words: Callable[[float], str]) -> str:
     return f"{words(span.low)} – {words(span.high)}"
 
 
+def each_alone(cases: int) -> str:
+    """`, each by its own 95 % interval`, where a sentence judges several cases; nothing of one."""
+    return ", each by its own 95 % interval" if cases > 1 else ""
+
+
 def of_mpi(mpi: str | None) -> str:
     """` of Open MPI 4.1.4`; nothing without an MPI."""
     return f" of {mpi_words(mpi)}" if mpi else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from steelyard.analyses.answer_words import is_certain_ratio, of_mpi, span_words
+from steelyard.analyses.answer_words import each_alone, is_certain_ratio, of_mpi, span_words
 from steelyard.analyses.congestion.model import (
     CANNOT_TELL,
     NOT_SLOWED,
@@ -33,7 +33,12 @@ def congestion_answers(victims: Sequence[Congestion]) -> Iterator[str]:
         counts = {mark: sum(victim.verdict == mark for victim in cases) for mark in _MARKS}
         parts = [f"{mark} in {count}" for mark, count in counts.items() if count]
         parts[0] += f" of {len(cases)}"
-        yield f"{op.removeprefix(VICTIM_PREFIX)}{of_mpi(mpi)}{_worst_words(cases)}: {', '.join(parts)}."
+        victim = f"{op.removeprefix(VICTIM_PREFIX)}{of_mpi(mpi)}"
+        yield f"{victim}{_worst_words(cases)}: {', '.join(parts)}{each_alone(_judged(cases))}."
+
+
+def _judged(victims: Sequence[Congestion]) -> int:
+    return sum(victim.verdict != CANNOT_TELL for victim in victims)
 
 
 def _worst_words(victims: Sequence[Congestion]) -> str:

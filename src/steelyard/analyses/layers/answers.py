@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from steelyard.analyses.answer_words import of_mpi, span_words
+from steelyard.analyses.answer_words import each_alone, of_mpi, span_words
 from steelyard.analyses.layers.model import (
     CANNOT_TELL,
     COSTS,
@@ -50,7 +50,9 @@ def layer_answers(costs: Sequence[LayerCost]) -> Iterator[str]:
         by_layer.setdefault((cost.layer, cost.value, cost.mpi), []).append(cost)
     for (layer, value, mpi), cases in by_layer.items():
         word = value.split()[0] if layer == WRAPPER else value  # the program, of a command
-        yield f"{_NAMES[layer].format(PurePath(word).name)}{of_mpi(mpi)}{_cost_words(cases)}."
+        judged = sum(cost.verdict not in (CANNOT_TELL, NOT_IN) for cost in cases)
+        who = f"{_NAMES[layer].format(PurePath(word).name)}{of_mpi(mpi)}"
+        yield f"{who}{_cost_words(cases)}{each_alone(judged)}."
 
 
 def _cost_words(costs: Sequence[LayerCost]) -> str:

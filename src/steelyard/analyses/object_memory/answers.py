@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from steelyard.analyses.answer_words import is_certain, span_words
+from steelyard.analyses.answer_words import each_alone, is_certain, span_words
 from steelyard.analyses.object_memory.model import CANNOT_TELL, GIVES_BACK, LEAKS, ObjectMemory
 from steelyard.base.plural import counted
 from steelyard.base.units import format_bytes, format_memory
@@ -35,7 +35,8 @@ def object_memory_answers(memories: Sequence[ObjectMemory]) -> Iterator[str]:
     for memory in memories:
         by_mpi.setdefault(memory.mpi or "", []).append(memory)
     for mpi, cases in by_mpi.items():
-        yield f"{mpi_words(mpi)}{_kept_words(cases)}; {'; '.join(_leak_words(cases))}."
+        judged = sum(memory.verdict != CANNOT_TELL for memory in cases)
+        yield f"{mpi_words(mpi)}{_kept_words(cases)}; {'; '.join(_leak_words(cases))}{each_alone(judged)}."
 
 
 def _kept_words(memories: Sequence[ObjectMemory]) -> str:

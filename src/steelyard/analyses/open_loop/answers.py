@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from steelyard.analyses.answer_words import of_mpi
+from steelyard.analyses.answer_words import each_alone, of_mpi
 from steelyard.analyses.open_loop.model import P50, Knee, OpenLoop
 from steelyard.base.plural import joined
 from steelyard.base.units import format_bytes, format_count_rate, format_time
@@ -46,7 +46,9 @@ def _knees_words(knees: Sequence[Knee]) -> str:
     for knee in knees:
         by_words.setdefault(_knee_words(knee), []).append(knee.quantile)
     parts = [f"{joined(quantiles)}{words}" for words, quantiles in by_words.items()]
-    return "; ".join(parts) or "cannot tell where latencies rise, without more launches"
+    return (
+        "; ".join(parts) + each_alone(len(knees)) or "cannot tell where latencies rise, without more launches"
+    )
 
 
 def _knee_words(knee: Knee) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from steelyard.analyses.answer_words import is_certain, is_certain_ratio, of_mpi, span_words
+from steelyard.analyses.answer_words import each_alone, is_certain, is_certain_ratio, of_mpi, span_words
 from steelyard.analyses.waiting.model import (
     BLOCKS,
     BOTH,
@@ -89,7 +89,8 @@ def neighbour_answers(cases: Sequence[WaitingNeighbour]) -> Iterator[str]:
         left = len(cases) - len(sentences)
         more = f"; cannot tell in {left} of {len(cases)}" if left else ""
         if sentences:
-            yield f"{what} takes {', '.join(sentences)} as beside a sleeping one{more}."
+            alone = each_alone(len(sentences))
+            yield f"{what} takes {', '.join(sentences)} as beside a sleeping one{more}{alone}."
         else:
             yield f"{what}: launches are too few, or differ too much, to tell what it loses."
 

@@ -6,6 +6,7 @@ from steelyard.analyses.congestion.model import P50, Congestion, congestions
 from steelyard.base.units import format_factor
 from steelyard.judges.accept.criterion import NOT_WELL, WELL, Candidate, Finding, criterion
 from steelyard.judges.verdict import CANNOT_TELL
+from steelyard.render.table import NOTHING
 from steelyard.rows.words import ratio_span
 from steelyard.stats import Interval
 
@@ -87,5 +88,8 @@ def _name(victim: Congestion) -> str:
 
 
 def _factor(victim: Congestion) -> str:
-    factor, low, high = ratio_span(*(getattr(victim.impact[P50], end) for end in ("value", "low", "high")))
+    impact = victim.impact[P50]
+    factor, low, high = ratio_span(impact.value, impact.low, impact.high)
+    if low == high == NOTHING:
+        return f"takes {factor} times as long, in one launch"
     return f"takes {factor} ({low} to {high}) times as long"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from steelyard.analyses.object_memory.model import GIVES_BACK, LEAKS, ObjectMemory, object_memories
 from steelyard.base.plural import counted
 from steelyard.base.units import format_memory
@@ -26,7 +28,8 @@ def memory(candidate: Candidate) -> Finding | None:
     found = object_memories(candidate.weighed.rows)
     if not found:
         return None
-    launches = min(row.launch_count for row in candidate.weighed.rows if _counts(row, found))
+    rows = [row for row in candidate.weighed.rows if any(_counts(row, one) for one in found)]
+    launches = min(row.launch_count for row in rows)
     leaks = [_words(one, "leaves", one.left) for one in found if one.verdict == LEAKS and one.left]
     more = _more_than_reference(candidate, found)
     if leaks or more:
@@ -40,7 +43,7 @@ def memory(candidate: Candidate) -> Finding | None:
             f"What {unsure[0].op} of {unsure[0].mpi} leaves of each is not known well enough.",
             candidate.weighed.more_launches()
             if launches < LEAST_LAUNCHES
-            else f"Make more of them in more launches: {_again(unsure[0])}",
+            else _more_objects(rows, unsure[0]),
         )
     kept = max(found, key=lambda one: one.held.value)
     return Finding(
@@ -50,23 +53,25 @@ def memory(candidate: Candidate) -> Finding | None:
     )
 
 
-def _again(memory: ObjectMemory) -> str:
-    """Write the command that measures the same test case with more objects."""
+def _more_objects(rows: Sequence[Row], memory: ObjectMemory) -> str:
+    """Say what measures the same test case with more objects."""
+    hosts = next((row.hosts for row in rows if _counts(row, memory)), None)
     again = command(
         "run",
         memory.op,
         bytes=None if memory.bytes is None else str(memory.bytes),
         mpi=memory.mpi,
+        hosts=None if hosts is None else str(hosts),
         param=["objects=500", "count=24"],
         rule="fixed",
         launches="10",
         **{"-n": str(memory.ranks)},
     )
-    return " ".join((again, *settings(memory.env)))
+    return f"Make more of them in more launches: {' '.join((again, *settings(memory.env)))}"
 
 
-def _counts(row: Row, memories: tuple[ObjectMemory, ...]) -> bool:
-    return any((row.op, row.mpi) == (one.op, one.mpi) for one in memories)
+def _counts(row: Row, memory: ObjectMemory) -> bool:
+    return (row.op, row.mpi, row.ranks) == (memory.op, memory.mpi, memory.ranks)
 
 
 def _more_than_reference(candidate: Candidate, memories: tuple[ObjectMemory, ...]) -> list[str]:

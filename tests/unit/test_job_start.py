@@ -6,8 +6,11 @@ import msgspec
 import pytest
 
 from macro_rows import row
+from steelyard.analyses.analysis import Made
+from steelyard.analyses.job_start.answers import start_answers
 from steelyard.analyses.job_start.model import start_times
 from steelyard.analyses.job_start.tables import start_tables
+from steelyard.analyses.registry import analysis_tables, answers_across, answers_of, tables_across
 from steelyard.records.parts import Place
 from steelyard.render.terminal import Paper, table_text
 from steelyard.results.facets import JobStart
@@ -56,6 +59,38 @@ def test_the_table_fits_a_screen_and_needs_starts() -> None:
     assert "160 ms" in text
     assert "70.0 ms" in text
     assert "Finalize" in text
+
+
+def test_the_start_of_mpi_is_one_answer_by_launcher_on_the_most_ranks() -> None:
+    rows = [_row("mpi.first.init", 2, 2e7), _row("mpi.first.init", 4, 4e7)]
+    rows += [_row("mpi.first.init", 4, 8e7, "srun-pmi2"), _row("mpi.first.job", 4, 9e7)]
+    (said,) = start_answers(start_times(rows))
+    assert said.startswith("MPICH 5.0.2 on 4 ranks: MPI_Init takes 40.0 ms by hydra, 80.0 ms by srun-pmi2; ")
+    assert said.endswith("from main to the end of the first allreduce 36.0 ms – 84.8 ms by hydra.")
+
+
+def test_several_folders_have_one_table_and_one_answer() -> None:
+    """Two were started alike: their folders tell them apart."""
+    each = {"old": 2e7, "new": 3e7, "slurm": 5e7}
+    folders = {
+        name: Made([_row("mpi.first.init", 2, init, "srun-pmi2" if name == "slurm" else "hydra")])
+        for name, init in each.items()
+    }
+    (table,) = tables_across(folders)
+    assert [line.cells[:2] for line in table.lines] == [
+        ("old", "hydra"),
+        ("new", "hydra"),
+        ("slurm", "srun-pmi2"),
+    ]
+    (said,) = answers_across(folders)
+    assert said == (
+        "MPICH 5.0.2 on 2 ranks: MPI_Init takes 20.0 ms by hydra in old, 30.0 ms by hydra in new, 50.0 ms by "
+        "srun-pmi2."
+    )
+    for name, made in folders.items():
+        assert not [one for one in analysis_tables(made, name) if one.title.startswith(table.title)]
+        assert answers_of(made, is_one_of_several=True)[0] == ()
+        assert not answers_of(made, is_one_of_several=True)[1].rows
 
 
 def test_the_time_before_init_is_without_it() -> None:

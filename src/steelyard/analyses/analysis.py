@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, TypeVar
@@ -58,6 +58,8 @@ class Analysis(Generic[T]):
     report has its pictures. Its section there is called `title` and begins with `explained`, or as its first
     table does; `folded` stands in the part that a reader opens.
     `answers` are sentences of the headline, which then says no more of the rows that are `is_answered`.
+    Several folders have one table and one answer where there are `tables_across` and `answers_across`, which
+    are given the models by the names of the folders.
     """
 
     key: str
@@ -72,6 +74,8 @@ class Analysis(Generic[T]):
     place: PagePlace = PagePlace.AFTER_ROWS
     answers: Callable[[T], Iterable[str]] = _nothing
     is_answered: Callable[[Row], bool] = _nobody
+    tables_across: Callable[[Mapping[str, T]], Iterable[Table]] | None = None
+    answers_across: Callable[[Mapping[str, T]], Iterable[str]] = _nothing
     is_written: bool = True
 
     def tables_of(self, made: Made, others: Iterable[Analysis[Any]] = ()) -> tuple[Table, ...]:

@@ -12,7 +12,7 @@ from typing import TypeVar
 from steelyard.analyses.analysis import Made
 from steelyard.analyses.hosts.tables import seen_tables
 from steelyard.analyses.placement_pairs.model import pictured
-from steelyard.analyses.registry import analysis_tables
+from steelyard.analyses.registry import analysis_tables, tables_across
 from steelyard.base.files import real_path
 from steelyard.base.plural import counted, counted_range, joined
 from steelyard.base.printable import visible
@@ -159,6 +159,8 @@ def overview_tables(
         name = folder.name if len(folders) > 1 else ""
         tables += analysis_tables(folder.made, name)
         tables += seen_tables(hosts_seen(folder.measured), name, MOST_HOSTS)
+    if len(folders) > 1:
+        tables += tables_across({folder.name: folder.made for folder in folders})
     counts = Counter(sign for table in tables for sign in signs_of(table))
     signs = tuple(sign for sign in SIGNS if counts[sign] > 1)
     yield from (replace(table, explained_signs=signs) for table in tables)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -69,17 +69,43 @@ ANALYSES = in_order(_rows())
 
 
 def analysis_tables(made: Made, folder: str = "") -> Iterator[Table]:
-    """Make the tables of all analyses of a folder; `folder` is its name if there are several."""
+    """Make the tables of all analyses of a folder; `folder` is its name if there are several, which share
+    some.
+    """
     for analysis in ANALYSES:
+        if folder and analysis.tables_across:
+            continue
         for table in analysis.tables_of(made, ANALYSES):
             yield replace(table, title=f"{table.title} ({folder})") if folder else table
 
 
-def answers_of(made: Made) -> tuple[tuple[str, ...], Made]:
-    """Write the answers of analyses, and take the rows of which they say nothing."""
+def tables_across(folders: Mapping[str, Made]) -> Iterator[Table]:
+    """Make the tables that several folders share."""
+    for analysis in ANALYSES:
+        if analysis.tables_across:
+            yield from analysis.tables_across(_models(folders, analysis))
+
+
+def answers_across(folders: Mapping[str, Made]) -> Iterator[str]:
+    """Write the answers that several folders share."""
+    for analysis in ANALYSES:
+        yield from analysis.answers_across(_models(folders, analysis))
+
+
+def _models(folders: Mapping[str, Made], analysis: Analysis[Any]) -> dict[str, Any]:
+    return {name: made(analysis) for name, made in folders.items()}
+
+
+def answers_of(made: Made, *, is_one_of_several: bool = False) -> tuple[tuple[str, ...], Made]:
+    """Write the answers of analyses, and take the rows of which they say nothing; of several folders without
+    the answers that they share.
+    """
     answered = [(analysis, tuple(analysis.answers(made(analysis)))) for analysis in ANALYSES]
     answering = [(analysis, sentences) for analysis, sentences in answered if sentences]
     if not answering:
         return (), made
     rest = [row for row in made.rows if not any(analysis.is_answered(row) for analysis, _ in answering)]
-    return tuple(sentence for _, sentences in answering for sentence in sentences), Made(rest)
+    own = [
+        sentences for analysis, sentences in answering if not (is_one_of_several and analysis.tables_across)
+    ]
+    return tuple(sentence for sentences in own for sentence in sentences), Made(rest)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from steelyard.analyses.analysis import Made, PagePlace
 from steelyard.analyses.efficiency.model import efficiencies
 from steelyard.analyses.efficiency.tables import floor_tables
 from steelyard.analyses.overview import ReadFolder, skipped_cases, unmeasured_words
-from steelyard.analyses.registry import ANALYSES
+from steelyard.analyses.registry import ANALYSES, tables_across
 from steelyard.records.kinds import BANDWIDTH, LATENCY
 from steelyard.render.chart import Chart, Key
 from steelyard.render.sections import Section, untitled
@@ -51,10 +51,10 @@ def skipped_section(folders: Sequence[ReadFolder], items: Sequence[Shown]) -> It
 
 def analysis_sections(made: Made, folder: str, place: PagePlace) -> Iterator[Section]:
     """Make the sections of a folder's analyses that stand at a place of the page, in the order of the
-    terminal; `folder` is in titles.
+    terminal; `folder` is in titles, empty if it is the only one.
     """
     for analysis in ANALYSES:
-        if analysis.place is not place:
+        if analysis.place is not place or (folder and analysis.tables_across):
             continue
         tables, pictures = analysis.tables_of(made, ANALYSES), analysis.pictures(made(analysis))
         if not tables and not pictures:
@@ -69,6 +69,13 @@ def analysis_sections(made: Made, folder: str, place: PagePlace) -> Iterator[Sec
             tables=tables if analysis.explained else _tables(tables, bool(analysis.title)),
             more=(analysis.folded(made(analysis)),) if analysis.folded else (),
         )
+
+
+def sections_across(folders: Mapping[str, Made]) -> Iterator[Section]:
+    """Make the sections that several folders share."""
+    for table in tables_across(folders):
+        title = table.title[0].upper() + table.title[1:]
+        yield Section(title, sentence(table.explained), tables=_tables((table,), all_titled=False))
 
 
 def _legend_once(charts: Sequence[Chart]) -> tuple[tuple[Key, ...], tuple[Chart, ...]]:

@@ -37,7 +37,13 @@ from steelyard.render.phone import is_crowded, phone_chart, phone_columns
 from steelyard.render.sections import MOST_OPEN, MOST_SECTIONS, shown_lines
 from steelyard.render.svg import svg, swatch
 from steelyard.report.acceptance_page import REST, acceptance_answers, acceptance_of, acceptance_sections
-from steelyard.report.analysis_sections import analysis_sections, layer_sections, sentence, skipped_section
+from steelyard.report.analysis_sections import (
+    analysis_sections,
+    layer_sections,
+    sections_across,
+    sentence,
+    skipped_section,
+)
 from steelyard.report.comparison import comparison_section
 from steelyard.report.environment import HostSetting, settings_of
 from steelyard.report.guidelines import guideline_section
@@ -135,6 +141,8 @@ def render_report(folders: Sequence[Folder], accepted: Acceptance | None = None)
     ]
     for folder in folders:
         sections += analysis_sections(folder.made, folder.name if several else "", PagePlace.AFTER_ROWS)
+    if several:
+        sections += sections_across({folder.name: folder.made for folder in folders})
     pictures = [
         section
         for folder in folders

@@ -33,8 +33,8 @@ def congestion_answers(victims: Sequence[Congestion]) -> Iterator[str]:
         counts = {mark: sum(victim.verdict == mark for victim in cases) for mark in _MARKS}
         parts = [f"{mark} in {count}" for mark, count in counts.items() if count]
         parts[0] += f" of {len(cases)}"
-        victim = f"{op.removeprefix(VICTIM_PREFIX)}{of_mpi(mpi)}"
-        yield f"{victim}{_worst_words(cases)}: {', '.join(parts)}{each_alone(_judged(cases))}."
+        who = f"{op.removeprefix(VICTIM_PREFIX)}{of_mpi(mpi)}"
+        yield f"{who}{_worst_words(cases)}: {', '.join(parts)}{each_alone(_judged(cases))}."
 
 
 def _judged(victims: Sequence[Congestion]) -> int:

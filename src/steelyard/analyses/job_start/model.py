@@ -14,7 +14,7 @@ from steelyard.results.facets import JobStart
 from steelyard.results.row import Row
 from steelyard.stats import Interval
 
-_INIT, _JOB = "mpi.first.init", "mpi.first.job"
+INIT, JOB = "mpi.first.init", "mpi.first.job"
 _Key = tuple[str | None, str | None, int, int | None, tuple[tuple[str, str], ...]]
 
 
@@ -49,8 +49,8 @@ def _key(row: Row) -> _Key:
 
 
 def _of(rows: Sequence[Row]) -> StartTimes:
-    row = next((row for row in rows if row.op == _INIT), rows[0])
-    whole = next((row for row in rows if row.op == _JOB and row.time is not None), None)
+    row = next((row for row in rows if row.op == INIT), rows[0])
+    whole = next((row for row in rows if row.op == JOB and row.time is not None), None)
     began = row.get(JobStart)
     return StartTimes(
         mpi=row.mpi,

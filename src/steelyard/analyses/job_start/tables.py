@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from steelyard.analyses.job_start.model import StartTimes
 from steelyard.base.units import format_time
@@ -18,9 +18,16 @@ _EXPLAINED = (
 
 def start_tables(starts: Sequence[StartTimes]) -> tuple[Table, ...]:
     """A line for each kind of launch; none without any."""
-    if not starts:
+    return start_tables_across({"": starts})
+
+
+def start_tables_across(folders: Mapping[str, Sequence[StartTimes]]) -> tuple[Table, ...]:
+    """A line for each kind of launch of all folders, which have one table; none without any."""
+    named = [(name, start) for name, starts in folders.items() for start in starts]
+    if not named:
         return ()
-    labels = labels_of([_facts(start) for start in starts])
+    starts = [start for _, start in named]
+    labels = labels_of([{"folder": Fact("folder", name, ""), **_facts(start)} for name, start in named])
     return (
         Table(
             title="start of a job",

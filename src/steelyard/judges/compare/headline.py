@@ -19,7 +19,7 @@ from steelyard.analyses.overheads.model import TRAIN
 from steelyard.analyses.overheads.row import OVERHEADS
 from steelyard.analyses.ranking.model import Ranking, Way
 from steelyard.analyses.ranking.row import SETTINGS
-from steelyard.analyses.registry import answers_of
+from steelyard.analyses.registry import answers_across, answers_of
 from steelyard.base.plural import counted
 from steelyard.base.printable import ended
 from steelyard.base.units import format_bytes, format_time, format_values
@@ -72,11 +72,12 @@ def headline(folders: Mapping[str, Made], verdicts: Verdicts | str | None = None
     """
     rows = [row for made in folders.values() for row in made.rows]
     compared = _compared(folders, verdicts)
-    answers: list[str] = []
+    several = len(folders) > 1
+    answers = list(answers_across(folders)) if several else []
     sentences = [verdicts] if isinstance(verdicts, str) else []
     for own_name, all_made in folders.items():
-        name = own_name if len(folders) > 1 else ""  # a single folder needs none, and is no rival of its MPIs
-        told, made = answers_of(all_made)
+        name = own_name if several else ""  # a single folder needs none, and is no rival of its MPIs
+        told, made = answers_of(all_made, is_one_of_several=several)
         answers += [f"{name}: {answer}" if name else answer for answer in told]
         settings = list(_setting_sentences(made))
         plain = _not_compared(name, _asked_for(made), compared)

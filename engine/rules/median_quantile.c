@@ -38,7 +38,7 @@ enum { FEWEST = 3 };
 
 enum { TOLERANCE, LEVEL, LEAST_SECONDS, MOST_SECONDS, MOST_COUNT, QUANTILE };
 
-#define BLOCK_PARAMS(what, most_s)                                                                           \
+#define BLOCK_PARAMS(what, least_s, most_s)                                                                  \
     [TOLERANCE] = {"tolerance",                                                                              \
                    "",                                                                                       \
                    "precision to reach: half the width of the interval, relative to the " what,              \
@@ -46,7 +46,8 @@ enum { TOLERANCE, LEVEL, LEAST_SECONDS, MOST_SECONDS, MOST_COUNT, QUANTILE };
                    1e-6,                                                                                     \
                    10},                                                                                      \
     [LEVEL] = {"level", "", "confidence level: 0.9, 0.95 or 0.99", 0.95, 0.9, 0.99},                         \
-    [LEAST_SECONDS] = {"least_seconds", "s", "least time, also if most_seconds is shorter", 0.02, 0, 86400}, \
+    [LEAST_SECONDS] = {"least_seconds", "s", "least time, also if most_seconds is shorter",                  \
+                       least_s,         0,   86400},                                                         \
     [MOST_SECONDS] = {"most_seconds",                                                                        \
                       "s",                                                                                   \
                       "time limit, if there are 16 samples by then; else 100 times as long, with 3",         \
@@ -55,9 +56,9 @@ enum { TOLERANCE, LEVEL, LEAST_SECONDS, MOST_SECONDS, MOST_COUNT, QUANTILE };
                       86400},                                                                                \
     [MOST_COUNT] = {"most_count", "", "limit of samples", 2e5, FINE, 1e8}
 
-static const struct param median_params[] = {BLOCK_PARAMS("median", 0.04), {0}};
+static const struct param median_params[] = {BLOCK_PARAMS("median", 0.01, 0.02), {0}};
 static const struct param quantile_params[] = {
-    BLOCK_PARAMS("quantile", 0.1), [QUANTILE] = {"q", "", "the quantile", 0.99, 0.001, 0.9999}, {0}};
+    BLOCK_PARAMS("quantile", 0.02, 0.1), [QUANTILE] = {"q", "", "the quantile", 0.99, 0.001, 0.9999}, {0}};
 
 /* Student's t for COARSE - 1 = 15 degrees of freedom, two-sided. */
 static double student_15(double level)

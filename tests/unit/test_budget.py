@@ -56,7 +56,7 @@ def _words(
 
 def test_what_is_to_be_done_is_said_before_it_begins() -> None:
     assert _words(None, 1, 1) == ("1 test case in 1 launch: about 1 s",)
-    assert _words(None, 20, 10) == ("20 test cases in 10 launches: about 9 s",)
+    assert _words(None, 20, 10) == ("20 test cases in 10 launches: about 5 s",)
     assert _words("10m", 20, 10) == ("20 test cases in 10 launches: at most 10 min",)
 
 
@@ -71,12 +71,12 @@ def test_the_least_time_that_is_asked_for_counts_within_a_budget_too() -> None:
 
 def test_ranks_and_threads_that_wait_for_cores_take_as_long_at_least() -> None:
     many = len(read_machine().cores) + 1
-    least = "20 test cases in 10 launches: 15 s or much more, for ranks and threads outnumber cores"
+    least = "20 test cases in 10 launches: 11 s or much more, for ranks and threads outnumber cores"
     assert _words(None, 20, 10, threads=many) == (least,)
     assert _words("10m", 20, 10, threads=many) == ("20 test cases in 10 launches: at most 10 min",)
     placed = Placement("list", tuple(range(many)))
     assert _words(None, 20, 10, threads=many, placement=placed) == (
-        "20 test cases in 10 launches: about 15 s",
+        "20 test cases in 10 launches: about 11 s",
     )
 
 
@@ -97,15 +97,15 @@ def test_a_limit_that_is_reached_is_no_estimate(budget: str | None, seconds: flo
 
 
 def test_what_will_not_fit_is_said_before_it_begins() -> None:
-    _, some = _words("5s", 20, 10)
+    _, some = _words("3s", 20, 10)
     assert some == (
-        "the time budget of 5 s has room for about 5 of the 10 launches: each takes 1 s or more; "
+        "the time budget of 3 s has room for about 5 of the 10 launches: each takes 1 s or more; "
         "what is not measured by then is left out"
     )
-    size, none = _words("5s", 200, 2)
-    assert size == "200 test cases in 2 launches: 8 s or more"
+    size, none = _words("3s", 200, 2)
+    assert size == "200 test cases in 2 launches: 4 s or more"
     assert none == (
-        "the time budget of 5 s is less than one launch takes: the first is finished, no other begins"
+        "the time budget of 3 s is less than one launch takes: the first is finished, no other begins"
     )
 
 
@@ -122,14 +122,14 @@ def _forecast(budget: str | None, params: dict[str, float], rule: str = "median"
 @pytest.mark.parametrize(
     ("budget", "params", "rule", "seconds"),
     [
-        (None, {}, "median", 1 + 200 * 0.04),
+        (None, {}, "median", 1 + 200 * 0.02),
         ("4s", {}, "median", 4),
-        ("500ms", {}, "median", 0.1 + 20 * 0.04),  # the first launch
-        ("20s", {}, "median", 1 + 200 * 0.04),
+        ("500ms", {}, "median", 0.1 + 20 * 0.02),  # the first launch
+        ("20s", {}, "median", 1 + 200 * 0.5 * 0.7 * 0.1),
         ("60s", {}, "median", 1 + 200 * 0.5 * 0.7 * 0.3),  # 0.7 of 60 s, for 200 measurements
         (None, {"most_seconds": 2.0}, "median", 1 + 200 * 0.5 * 2),
         ("10h", {"most_seconds": 2.0}, "median", 1 + 200 * 0.5 * 2),  # what the plan says is not stretched
-        ("60s", {}, "fixed", 1 + 200 * 0.04),  # ends at its number of samples
+        ("60s", {}, "fixed", 1 + 200 * 0.02),  # ends at its number of samples
     ],
 )
 def test_a_test_case_takes_half_of_what_it_may(

@@ -7,6 +7,7 @@ import importlib
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -35,16 +36,22 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_modules_are_imported_one_after_the_other(modules: list[str]) -> None:
-    ImportsAhead(modules)._thread.join()
+    imports = ImportsAhead(modules)
+    imports.begin()
+    imports.begin()  # of each launch; the first counts
+    imports._thread.join()
     assert sys.modules["ahead_log"].seen[-2:] == ["one", "two"]
 
 
-def test_it_is_idle_but_while_it_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_idle_when_it_has_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "ahead_gate.py").write_text("import threading\nmay_end = threading.Event()\n")
     (tmp_path / "ahead_slow.py").write_text("import ahead_gate\nahead_gate.may_end.wait()\n")
     gate = importlib.import_module("ahead_gate")
     imports = ImportsAhead(["ahead_slow"])
+    assert not imports.is_idle()
+    assert not imports._thread.is_alive()
+    imports.begin()
     assert not imports.is_idle()
     gate.may_end.set()
     imports._thread.join()
@@ -54,14 +61,14 @@ def test_it_is_idle_but_while_it_imports(tmp_path: Path, monkeypatch: pytest.Mon
 def test_ranks_are_held_back_until_this_process_is_idle(tmp_path: Path) -> None:
     path = tmp_path / "points"
     path.write_text("op=self.empty\n")
-    idle = False
-    with Hold(path, lambda: idle) as hold, path.open() as file:
+    aside = Mock(is_idle=Mock(return_value=False))
+    with Hold(path, aside) as hold, path.open() as file:
         with pytest.raises(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         hold.release_if_idle()
         with pytest.raises(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        idle = True
+        aside.is_idle.return_value = True
         hold.release_if_idle()
         assert hold.is_released
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

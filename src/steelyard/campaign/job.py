@@ -19,7 +19,7 @@ from steelyard.campaign.jobs import CampaignSetup, LaunchGroup, PlannedJob
 from steelyard.campaign.launch_conditions import settings_now
 from steelyard.campaign.lock import Lock
 from steelyard.campaign.scratch_folders import AGAIN_SECONDS, TIDY_SECONDS, own_folder, unanswered
-from steelyard.campaign.start_gate import Hold
+from steelyard.campaign.start_gate import Aside, Hold, NothingAside
 from steelyard.engines.build import Engine
 from steelyard.launch.command import LaunchCommand
 from steelyard.launch.given_variables import given_variables
@@ -55,7 +55,7 @@ class CampaignJob(Struct, frozen=True):
     lessons: Lessons
     listener: Listener
     lock: Lock | None
-    is_idle: Callable[[], bool]
+    aside: Aside
     is_stopping: Callable[[], bool]
     seconds: Mapping[int, float] | None  # that points may take; None: the budget decides
 
@@ -86,7 +86,7 @@ def given_files(job: CampaignJob, points: list[PlannedPoint]) -> Iterator[Hold]:
         write_whole(words, lines.encode())
         if isinstance(job.plan.arrivals, tuple):
             write_whole(arrivals, arrival_lines(job.plan.arrivals).encode())
-        with Hold(words, job.is_idle if all_cores else lambda: True) as hold:
+        with Hold(words, job.aside if all_cores else NothingAside()) as hold:
             yield hold
     finally:
         words.unlink(missing_ok=True)

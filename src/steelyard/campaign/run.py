@@ -53,7 +53,7 @@ from steelyard.campaign.lock import Lock
 from steelyard.campaign.overdue import Overdue
 from steelyard.campaign.slow_files import SlowFiles
 from steelyard.campaign.spread import await_launch, spread_of, spread_words
-from steelyard.campaign.start_gate import Hold
+from steelyard.campaign.start_gate import Aside, Hold, NothingAside
 from steelyard.campaign.watchdog_limits import longest_repetition, patience_seconds, phase_of, silent_words
 from steelyard.engines.known_bad_exits import ends_badly
 from steelyard.launch.command import LaunchCommand, plan_launch
@@ -90,7 +90,7 @@ def run_campaign(
     lock: Lock | None = None,
     retry_failed: bool = False,
     seconds: Mapping[int, float] | None = None,
-    is_idle: Callable[[], bool] = lambda: True,
+    aside: Aside | None = None,
     is_stopping: Callable[[], bool] = lambda: False,
 ) -> None:
     """Measure all that is not finished yet; with `retry_failed`, failures count as not finished.
@@ -98,9 +98,9 @@ def run_campaign(
     A time budget is for so many `rounds` of the same size, of which this is the first. It decides how long a
     test case may take in a launch, or `seconds` do, by point: their rules decide for others. It does not end
     the first launch of a campaign. When `is_stopping` says so, the test case in progress is the last one.
-    Launches inherit `lock`, if given. Ranks that take all cores begin to measure when `is_idle` says that
-    this process no longer works on them. Raises InputError for a missing launcher, MeasurementError if the
-    batch system ends our job.
+    Launches inherit `lock`, if given. What this process does `aside` begins with the first launch; ranks
+    that take all cores begin to measure when it is done. Raises InputError for a missing launcher,
+    MeasurementError if the batch system ends our job.
     """
     make_folder(folder / "records")
     done = {key: end for key, end in finished(folder).items() if not (retry_failed and is_failure(end))}
@@ -125,7 +125,7 @@ def run_campaign(
         if is_stopping():
             return
         granted = msgspec.structs.replace(budget, ends=index >= first)
-        seen = (lessons, listener, lock, is_idle, is_stopping, seconds)
+        seen = (lessons, listener, lock, aside or NothingAside(), is_stopping, seconds)
         left = _run_job(CampaignJob(folder, plan, campaign, setup, job, granted, remaining, *seen))
         remaining -= len(job.points) - left
         unfinished |= {job.launch} if left else set()
@@ -267,6 +267,7 @@ def _attend(
         Leftovers(job.lock.note if job.lock else lambda _: None) as leftovers,
         Child(command, env=environment, mark=mark, held=held, before_stop=leftovers.look) as child,
     ):
+        job.aside.begin()
         watcher.parent, quiet_since = child.pid, time.monotonic()
         leftovers.began(child.pid)
         while True:

@@ -17,6 +17,7 @@ from steelyard.campaign.lock import Lock, locked
 from steelyard.campaign.run import run_campaign
 from steelyard.campaign.scratch_folders import files_removed
 from steelyard.campaign.stage import stage_engines
+from steelyard.campaign.start_gate import Aside
 from steelyard.campaign.started_programs import check_settings_here, remember
 from steelyard.engines.installed import scripts_folder
 from steelyard.engines.shadowed_mpi import hidden_mpi
@@ -95,10 +96,9 @@ def measure_plan(
         for note in lock.notes:
             tell(f"note: {note}")
         removed = files_removed(setup.engines[None], folder, campaign, lambda note: tell(f"note: {note}"))
-        imports = ImportsAhead()  # while the first launch starts
         try:
             with removed, stopping() as is_stopping:
-                launch = _launching(folder, setup, lock, on_event, retry_failed, imports.is_idle, is_stopping)
+                launch = _launching(folder, setup, lock, on_event, retry_failed, ImportsAhead(), is_stopping)
                 if plan.precision:
                     measure_precisely(folder, plan, campaign, launch, tell)
                 else:
@@ -118,7 +118,7 @@ def _launching(
     lock: Lock,
     on_event: OnEvent,
     retry_failed: bool,
-    is_idle: Callable[[], bool],
+    aside: Aside,
     is_stopping: Callable[[], bool],
 ) -> Callable[[Plan, CampaignFile, int, Mapping[int, float] | None], None]:
     """Make the function that runs the launches of one round."""
@@ -134,7 +134,7 @@ def _launching(
                 lock=lock,
                 retry_failed=retry_failed,
                 seconds=seconds,
-                is_idle=is_idle,
+                aside=aside,
                 is_stopping=is_stopping,
             )
         finally:

@@ -24,15 +24,24 @@ _MODULES = (
 
 
 class ImportsAhead:
-    """A thread that imports modules one after the other; an earlier use of one waits for its import."""
+    """A thread that imports modules one after the other; an earlier use of one waits for its import.
+
+    It begins when a launch has started: before that it would take turns with what starts the launch.
+    """
 
     def __init__(self, modules: Sequence[str] = _MODULES) -> None:
         self._thread = threading.Thread(target=_import_all, args=(modules,), daemon=True)
-        self._thread.start()
+        self._has_begun = False
+
+    def begin(self) -> None:
+        """Begin to import, if that has not begun."""
+        if not self._has_begun:
+            self._has_begun = True
+            self._thread.start()
 
     def is_idle(self) -> bool:
-        """Is nothing being imported?"""
-        return not self._thread.is_alive()
+        """Is all imported?"""
+        return self._has_begun and not self._thread.is_alive()
 
 
 def _import_all(modules: Sequence[str]) -> None:

@@ -231,7 +231,7 @@ def test_a_job_is_given_the_command_line_again() -> None:
         ({"time_budget": "10m", "launches": 100}, 15),
         ({"time_budget": "10m", "spread": "2h"}, 135),
         ({"launches": 1}, 6),
-        ({"launches": 1000}, 58),  # a thousand times 1.07 s, maybe three times that, and five minutes
+        ({"launches": 1000}, 58),  # a thousand times 1.05 s, maybe three times that, and five minutes
     ],
 )
 def test_the_limit_is_from_the_estimate(given: dict[str, object], minutes: int, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ _OVERHEAD_SHARE = 0.3  # of a time budget: starting launches, warming up, checki
 _USUAL_SECONDS = 0.02  # of a point that converges soon: most_seconds of the default rule
 _USED_SHARE = 0.5  # of the time that a point may take, if that is more: some converge soon, others never
 # A point's warm-up and checks if ranks or threads meet; a single one ends so much before its limit.
-# Beyond the limit mem.copy took none, pingpong 7 to 18 ms, allreduce 17 to 27, OpenMP 23, puts 39, Pthreads 90.
+# Beyond it mem.copy took none, pingpong 7 to 18 ms, allreduce 17 to 27, OpenMP 23, puts 39, Pthreads 90.
 _POINT_SECONDS = 0.03
 # Where a repetition lasts (rules/median_quantile.c, core/warm_up.c, core/run.c of the engine): samples of a
 # median, or the fewest, after so many times most_seconds; checks of the answer before the first sample and

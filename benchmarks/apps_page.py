@@ -17,7 +17,7 @@ import numpy as np
 
 from steelyard.analyses.best_arms import AGREES, DISAGREES
 from steelyard.analyses.halo_exchange.model import Exchanges, ExchangeWay, exchanges_of, other_ways
-from steelyard.analyses.halo_exchange.tables import exchange_names, exchange_tables, way_words
+from steelyard.analyses.halo_exchange.tables import best_words, exchange_names, exchange_tables, way_words
 from steelyard.analyses.phases.model import STREAM, PhaseRoofs, phase_roofs_of
 from steelyard.analyses.rma_support.model import functionality_of
 from steelyard.analyses.rma_support.tables import functionality_tables
@@ -103,9 +103,24 @@ def answer(found: Sequence[Exchanges]) -> str:
     agreed, decided = verdicts.count(AGREES), sum(verdict in (AGREES, DISAGREES) for verdict in verdicts)
     return (
         f"A micro-benchmark would have named the best exchange in {agreed} of {len(verdicts)} cases, "
-        f"and another one in {decided - agreed}; {len(verdicts) - decided} are undecided. A case is an "
-        "application by a number of threads."
+        f"and another one in {decided - agreed}; {len(verdicts) - decided} are undecided."
     )
+
+
+def order_lines(found: Sequence[Exchanges]) -> Iterator[tuple[str, ...]]:
+    """Make a line for each application and number of threads: both best ways, Kendall's tau."""
+    for name, entry in zip(exchange_names(found), found, strict=True):
+        for order in entry.orders:
+            yield (
+                name,
+                str(order.threads),
+                f"{order.op} {format_bytes(order.bytes)}",
+                {AGREES: "yes", DISAGREES: "no"}.get(order.verdict, "undecided"),
+                best_words(order.micro_best, order.micro),
+                best_words(order.macro_best, order.macro),
+                f"{order.tau:+.2g}",
+                "" if order.p is None else f"{order.p:.2g}",
+            )
 
 
 def _cell(way: ExchangeWay | None) -> str:
@@ -162,7 +177,11 @@ def page(folder: Path) -> Iterator[str]:
     yield "## Would micro-benchmarks have named the best exchange?\n"
     orders = [table for table in tables if table.title.startswith("would")]
     for table in orders:
-        yield "\n".join(f"- {note}" for note in table.notes) + "\n"
+        yield markdown(
+            ("application", "threads", "halo", "named the best", "best halo", "best there", "tau", "p"),
+            list(order_lines(found)),
+            [False, True, False, False, False, False, True, True],
+        )
         yield f"{table.explained[0].upper()}{table.explained[1:]}.\n"
         yield markdown_of(table)
     yield "## Times\n"

@@ -195,5 +195,7 @@ def test_the_shipped_plan_makes_the_pictures_and_tables(tmp_path: Path) -> None:
     for title in ("Would micro-benchmarks have named the best exchange?", "Times", "Do exchanges work?"):
         assert f"\n## {title}\n" in told
     assert "A micro-benchmark would have named the best exchange in " in told
+    cases = [line for line in told.splitlines() if line.startswith("| app.") and "| mpi.halo.3d7 " in line]
+    assert [line.split(" | ")[3] for line in cases] == ["undecided"] * 6
     assert "| pscw, 2 movers apart | " in told
     assert "| app.minimd | nonblocking | 2/2 | 2/2 |" in told

@@ -129,12 +129,13 @@ def _sentence(name: str, order: MicroOrder) -> str:
     p = "" if order.p is None else f", p {order.p:.2g}"
     return (
         f"{name}: {_SAID.get(order.verdict, _OPEN)}. Best in {order.op} {format_bytes(order.bytes)}: "
-        f"{_best_words(order.micro_best, order.micro)}; in the application: "
-        f"{_best_words(order.macro_best, order.macro)}; Kendall's tau of the orders {order.tau:+.2g}{p}."
+        f"{best_words(order.micro_best, order.micro)}; in the application: "
+        f"{best_words(order.macro_best, order.macro)}; Kendall's tau of the orders {order.tau:+.2g}{p}."
     )
 
 
-def _best_words(best: Sequence[str], all_ways: Sequence[str]) -> str:
+def best_words(best: Sequence[str], all_ways: Sequence[str]) -> str:
+    """Name the best ways; those that are all as good are none."""
     return "none is clearly best" if len(best) in (0, len(all_ways)) else " or ".join(best)
 
 

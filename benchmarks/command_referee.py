@@ -36,6 +36,7 @@ from planted_folders import BEGAN_NS, SECOND_NS, Case, around, steelyard, two_ar
 from power_compare import MAJORITIES, Majority
 from referee import HOUR_NS, SCATTER, World
 
+from make_records import REPS
 from steelyard.judges.compare.scale import FASTER, SAME, SLOWER
 from steelyard.stats import Interval
 
@@ -74,7 +75,9 @@ def planted_rows(world: World, n: int, rng: np.random.Generator, count: int) -> 
         cases.append(Case(samples, size=8 * (number + 1)))
     began = [BEGAN_NS + int(s) * 9 * HOUR_NS + 10 * k * SECOND_NS for k, s in enumerate(sitting)]
     with TemporaryDirectory() as folder:
-        path = write_planted(Path(folder) / "x", cases, began_ns=began, hosts=[f"n{one}" for one in host])
+        names = [f"n{one}" for one in host]
+        ticks = {"tick_ns": world.tick * REPS} if world.tick else {}
+        path = write_planted(Path(folder) / "x", cases, began_ns=began, hosts=names, **ticks)
         rows: list[Mapping[str, Any]] = steelyard("show", path, "--json").document["points"]
     return rows
 

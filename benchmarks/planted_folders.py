@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/helpers"))
 import numpy as np
 from coverage_derived import Floats
 
+from made_stamps import TICK_NS
 from make_records import BEGAN_NS, FakePoint, write_job
 from record_heads import MACHINE
 from steelyard.cli.main import main
@@ -55,11 +56,13 @@ def write_planted(
     hosts: Sequence[str] = (),
     looks: Sequence[int] = (),
     plan: dict[str, Any] | None = None,
+    tick_ns: float = TICK_NS,
 ) -> Path:
     """Write the folder of a campaign; launch i began at `began_ns[i]` and was on `hosts[i]`.
 
     Without begins, launches are ten seconds apart, the second arm of each a second after the first. `looks`
-    are the numbers of launches at which the folder was looked at before it grew.
+    are the numbers of launches at which the folder was looked at before it grew. The clock ticks every
+    `tick_ns`; a sample is REPS operations.
     """
     (folder / "records").mkdir(parents=True)
     rng = np.random.default_rng(1)
@@ -95,6 +98,7 @@ def write_planted(
                     members,
                     hosts=lambda _, host=hosts[launch] if hosts else "vm": host,  # type: ignore[misc]
                     began_ns=at + k * SECOND_NS - (launch + 1) * MINUTE_NS,
+                    tick_ns=tick_ns,
                 )
     named = [arm for arm in arms if arm is not None]
     plan = {"launches": len(cases[0].samples)} | ({"arms": {FACTOR: named}} if named else {}) | (plan or {})

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from made_stamps import stamps
+from made_stamps import TICK_NS, stamps
 from record_heads import MACHINE, heads
 from steelyard.records.campaign_file import Placement
 from steelyard.records.fields import Params
@@ -21,6 +21,7 @@ from steelyard.records.schema import End, Obs, Point, Record, Sync
 from steelyard.records.sealing import sealed
 
 CHUNK = 500
+REPS = 100  # operations of a sample
 BEGAN_NS = 1_795_000_000_000_000_000
 
 # (generator, values of a chunk) -> canary in ns, share of time lost by each rank: a look after that chunk
@@ -47,7 +48,7 @@ class FakePoint:
     bytes: int = 8
     ranks: int = 2
     mpi: str | None = "mpich-4.0.2"
-    reps: int = 100
+    reps: int = REPS
     parts: int = 1
     report: Literal["root", "slowest", "message"] = "slowest"
     method: str = "batch"
@@ -176,10 +177,11 @@ def write_job(
     began_ns: int = BEGAN_NS,
     clock: str = "monotonic",
     known: dict[str, Any] | None = None,
+    tick_ns: float = TICK_NS,
 ) -> None:
     """Writes the file of one launch, named after the job: points with their numbers, all started alike.
 
-    `known` are keys of the job's record that are not made up.
+    `known` are keys of the job's record that are not made up; `tick_ns` is what the clock says of itself.
     """
     first = members[0][1]
     placement, where = first.placement, cpus
@@ -190,7 +192,8 @@ def write_job(
     start = msgspec.structs.replace(
         start,
         start_unix_ns=began_ns + launch * 60_000_000_000,
-        clock=msgspec.structs.replace(start.clock, name=clock),
+        clock=msgspec.structs.replace(start.clock, name=clock, tick_ns=tick_ns),
+        places=tuple(msgspec.structs.replace(place, clock_tick_ns=tick_ns) for place in start.places),
     )
     if placement is not None:
         job = msgspec.structs.replace(job, placement=placement.text, cpus=placement.cpus)

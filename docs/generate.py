@@ -27,27 +27,24 @@ PAGE = Path(__file__).parent / "reference" / "ops.md"
 SHARE = Path(__file__).parents[1] / "packaging" / "share"
 HEAD = """# Ops, methods, stop rules, clocks
 
-`docs/generate.py` makes this page from what the engine says of itself. Do not edit it: change the row in the
-engine and run
+These are all ops, methods, stop rules and clocks with their parameters, as the engine tells them. Values are
+in ns per operation. The size of an op is that of one message; the size of a collective is that of one block.
+A name in a column *for* stands for all forms of that op in the family. A letter in a table stands for a text
+below it. `steelyard list` says which ops your MPI cannot run, and why.
+
+`docs/generate.py` makes this page. Do not edit it: change the row in the engine and run
 
 ```
 ($(.venv/bin/steelyard mpi build embedded) describe; $(.venv/bin/steelyard mpi build oshmem) describe) |
     .venv/bin/python docs/generate.py
 ```
-
-The size of an op is the size of one message; the size of a collective is that of one block. Values are in
-ns per operation. A name in a column *for* stands for all forms of that op in the family. A letter in a
-table stands for a text below it. The words are explained in the [glossary](../glossary.md). `steelyard
-list` says which ops your MPI cannot run, and why.
 """
 COLUMNS_HEAD = """# Columns of steelyard.load
-
-`docs/generate.py` makes this page from the columns and from [results](results.md).
 
 `steelyard.load(folders, rows=...)` always has these columns. Each parameter that a plan sets or in which
 rows of an op differ is a further column, `param_NAME`. A type is one of polars; null is a number that is not
 there. What is nested in results.json is words, as in results.csv. What a column means stands in
-[results](results.md) under its name, there without a unit."""
+[results](results.md) under its name, there without a unit. `docs/generate.py` makes this page."""
 OWN_MEANINGS = {
     "folder": "the results folder, as it was given",
     "sample": "number of the sample in the launch, from 0, in the order taken",

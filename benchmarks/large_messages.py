@@ -28,6 +28,7 @@ from steelyard.system.machine import read_machine
 from steelyard.system.process import run
 
 RANKS = 2
+LEAST = 2  # launches
 SIZE = 1 << 20
 LARGEST = 1 << 22  # of the longer sweep, whose buffers are as large
 _HUGE = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
@@ -92,6 +93,8 @@ def main() -> None:
     parser.add_argument("--launches", type=int, default=10)
     parser.add_argument("--tests", default=_TESTS)
     given = parser.parse_args()
+    if given.launches < LEAST:
+        parser.error(f"--launches is {LEAST} or more: the numbers have intervals over launches")
     peers = {peer.row.name: peer for peer in peers_of(given.osu, None)}
     mpi = choose_mpi(given.mpi)
     launch = plan_launch(mpi_engine(mpi), read_machine(), LaunchRequest(RANKS))

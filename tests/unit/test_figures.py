@@ -97,7 +97,9 @@ def test_without_matplotlib_a_sentence_says_how_to_get_it(
     figures: dict[str, Figure], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(InputError, match=re.escape(f"needs matplotlib; type: {installing('plot')}, or give")):
+    with pytest.raises(
+        InputError, match=re.escape(f"needs matplotlib; type: {installing('plot')}; SVG needs none: --to svg")
+    ):
         FIGURE_FORMATS["pdf"](figures["mpi.barrier-time"])
 
 

@@ -21,6 +21,17 @@ def test_a_barrier_of_the_library_is_for_collectives_alone(tmp_path: Path) -> No
     assert set(ways["osu_bcast"]) - set(ways["osu_bw"]) == {"ours, library-barrier"}
 
 
+def test_one_launch_has_no_interval_and_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was measured, for minutes, before it ended in a traceback."""
+    monkeypatch.setattr("sys.argv", ["large_messages.py", "--osu", "nowhere", "--launches", "1"])
+    with pytest.raises(SystemExit) as ended:
+        large.main()
+    assert ended.value.code == 2
+    assert "--launches is 2 or more: the numbers have intervals" in capsys.readouterr().err
+
+
 def test_a_ratio_is_that_of_launches_of_one_turn() -> None:
     # the second way takes twice as long in each turn, whatever the machine does meanwhile
     first, second = large.lines_of("osu_bcast", {"one": [1.0, 5.0, 3.0], "two": [2.0, 10.0, 6.0]})

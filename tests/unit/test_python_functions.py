@@ -204,6 +204,12 @@ def test_results_are_shown(folder: Path) -> None:
     assert str(results).startswith(results.headline[0])
 
 
+def test_results_are_their_rows(folder: Path) -> None:
+    results = steelyard.read(folder)
+    assert [row.op for row in results] == [row.op for row in results.rows] == ["mpi.pingpong", "mpi.bcast"]
+    assert len(results) == 2
+
+
 def test_folders_are_compared_as_the_command_does(folder: Path, tmp_path: Path) -> None:
     """A folder and one in which all takes twice as long; `Results` stand for their folders."""
     points = [replace(point, values=steady(2 * ns)) for point, ns in zip(_POINTS, (1e3, 5e3), strict=True)]

@@ -191,6 +191,12 @@ def test_tables_say_it() -> None:
     assert any(table.title.startswith("scaling") for table in analysis_tables(Made(rows)))
 
 
+def test_a_serial_fraction_above_one_is_no_speed_up() -> None:
+    """Two ranks that wait for each other took 1.8 times as long as one."""
+    _, models = scaling_tables(scaling_curves(strong((1, 2), {1: 1e9, 2: 1.8e9}, noise=0.0)))
+    assert models.lines[0].cells[2] == "serial fraction 2.6 (2.6 to 2.6), no speed-up"
+
+
 def test_a_picture_for_each_kernel_with_its_marks_and_its_model() -> None:
     counts = (1, 2, 4, 8)
     curves = scaling_curves(strong(counts, amdahl(counts, 0.1), 0.02))

@@ -272,7 +272,7 @@ def test_many_values_that_have_no_room_are_named_and_what_an_op_shares_is_said_o
     for number_ in ("2981 Mop/s", "10.3 ms", "16 %", "1.4 ms"):
         assert number_ in text
     for named in ("threads=2 thread_level=multiple backend=fence", "omp.for threads=2 wait_policy=active"):
-        assert named in said.replace("1 Mop/s 4 % 1.3 ms - ", "").replace("3 Mop/s 4 % 1.5 ms - ", "")
+        assert named in said.replace("- 1 Mop/s 4 % 1.3 ms - ", "").replace("3 Mop/s 4 % 1.5 ms - ", "")
     assert "app.hpccg: nx=20 in all rows." in said
     assert "omp.for threads=4 failed: signal 11" in said
     assert "=-" not in text
@@ -341,6 +341,24 @@ def test_a_table_of_notes_alone_begins_with_them() -> None:
         table_text(Table("", "", (), (), ("4 rows are not shown.",)), Paper(80, False))
         == "4 rows are not shown.\n"
     )
+
+
+def test_a_number_keeps_its_unit_and_no_long_word() -> None:
+    """The value of a variable is no number with a unit: two of them became one word, which was broken."""
+    variables = (
+        "OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_alltoall_algorithm=modified_bruck"
+    )
+    text = (
+        f"mpi.alltoall 8 B on 2 ranks of openmpi-4.1.4 with {variables}: start-up: disk took 12.5 ms and more"
+    )
+    paper = Paper(80, False, False, "utf-8")
+    for lines in (
+        prose_text(text, paper).splitlines(),
+        [line.strip() for line in folded(text, 80).splitlines()],
+    ):
+        assert " ".join(lines) == text
+        assert max(map(len, lines)) <= 80
+    assert prose_text("word " * 14 + "12.5 ms", Paper(76, False)).splitlines()[1] == "12.5 ms"
 
 
 def test_letters_of_owners_quote_nothing() -> None:

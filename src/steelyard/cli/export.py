@@ -14,6 +14,7 @@ from steelyard.cli.console import say_bytes, tell
 from steelyard.cli.output_files import write_asked
 from steelyard.cli.show import their_tests
 from steelyard.plan.like import find_like
+from steelyard.plan.plan import nearest
 
 if TYPE_CHECKING:
     from steelyard.export.export_input import Export
@@ -53,7 +54,8 @@ def check_format(name: str, like: Sequence[str] = ()) -> None:
     from steelyard.export.formats import FORMATS, PRINTS
 
     if name not in FORMATS:
-        raise InputError(f"--to takes no '{name}'; give {', '.join(FORMATS)}")
+        meant = nearest(name.replace("-", ""), FORMATS) or f"; give {', '.join(FORMATS)}"
+        raise InputError(f"--to takes no '{name}'{meant}")
     for test in like:
         if name in PRINTS and find_like(test).name not in PRINTS[name]:
             fitting = [other for other, tests in PRINTS.items() if find_like(test).name in tests]

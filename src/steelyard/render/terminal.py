@@ -39,7 +39,8 @@ MOST_HIGH = 3  # lines of text of a first column; with more it stands above what
 INDENT = 4  # of a remark below a line
 FOLD = "  "  # before each line of a message but the first
 GLUE = "\u00a0"  # a blank at which lines do not break
-_UNIT = re.compile(r"(?<=\d) ")  # between a number and its unit
+# Between a number and its unit: no variable's value is one, and no long word a unit.
+_UNIT = re.compile(r"(?<!\S)([^\s\w]*\d[\d.,]*) (?=\S{1,12}(?!\S))")
 _QUOTED = re.compile(r"(?<!\w)'[^']*'")  # a command, a name or a path; not from `core's` to `core's`
 _WORD = r"""(?:[^\s;'"]|'[^']*'|"[^"]*")+"""  # of a command
 # What people are to type stands behind a colon, up to a semicolon or the end; two lines are two commands.
@@ -145,7 +146,7 @@ def _wrapped(text: str, width: int | None) -> list[str]:
     words = (
         chunk for word in whole.split(" ") for chunk in ([word] if GLUE in word else _chunks(word, width))
     )
-    glued = _UNIT.sub(GLUE, _with_whole_quotes(" ".join(words), width))
+    glued = _UNIT.sub(rf"\1{GLUE}", _with_whole_quotes(" ".join(words), width))
     lines = textwrap.wrap(glued, max(1, width), break_on_hyphens=False, break_long_words=not has_command)
     return [line.replace(GLUE, " ") for line in lines]
 
@@ -169,7 +170,7 @@ def folded(text: str, width: int | None) -> str:
         return text
     glued = _with_whole_quotes(with_whole_commands(text), width - len(FOLD))
     lines = textwrap.fill(
-        _UNIT.sub(GLUE, glued),
+        _UNIT.sub(rf"\1{GLUE}", glued),
         width,
         subsequent_indent=FOLD,
         break_long_words=False,

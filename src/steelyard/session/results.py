@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,8 +33,8 @@ _WIDTH = 110  # letters of a line of text, where no terminal says another number
 class Results:
     """A results folder as it was when it was read: its test cases, and what the diagnostics found.
 
-    `read` has the records behind them. A notebook shows the headline, the tables and the warnings; `str()`
-    is the same as text.
+    `for row in results` goes through its `rows`. `read` has the records behind them. A notebook shows the
+    headline, the tables and the warnings; `str()` is the same as text.
     """
 
     read: ReadFolder
@@ -84,6 +84,12 @@ class Results:
         from steelyard.export.export_input import ExportedFolder
 
         return ExportedFolder(self.folder, self.read.made, self.diagnostics, self.name)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
 
     def __repr__(self) -> str:
         measured = sum(row.status == "ok" for row in self.rows)

@@ -49,6 +49,9 @@ class ScalingPoint(Struct, frozen=True):
     efficiency: Interval
 
 
+SERIAL = "serial fraction"
+
+
 class Term(Struct, frozen=True):
     """A parameter of a model; `is_time`: in ns."""
 
@@ -273,7 +276,7 @@ def _terms(
 ) -> Iterator[Term]:
     """List the parameters that are shown, each over launches."""
     if kind == STRONG:
-        yield Term("serial fraction", span_of([a / (a + b) for a, b, _ in own], logs=False, alike=modes))
+        yield Term(SERIAL, span_of([a / (a + b) for a, b, _ in own], logs=False, alike=modes))
         if 2 in used:
             yield Term(
                 "each doubling adds", span_of([c for *_, c in own], logs=False, alike=modes), is_time=True

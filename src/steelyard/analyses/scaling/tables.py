@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steelyard.analyses.scaling.model import OTHER, WEAK, Fit, ScalingCurve, ScalingPoint, Term
+from steelyard.analyses.scaling.model import OTHER, SERIAL, WEAK, Fit, ScalingCurve, ScalingPoint, Term
 from steelyard.base.units import format_time
 from steelyard.render.table import Table, number, plain_lines, words
 from steelyard.rows.kernel_names import KERNEL_PARAMS, kernel_facts, kernel_name
@@ -101,6 +101,7 @@ def _term_words(term: Term) -> str:
     def words(value: float) -> str:
         return format_time(value) if term.is_time else f"{value:.3g}"
 
-    if term.span.low is None or term.span.high is None:
-        return f"{term.name} {words(term.span.value)}"
-    return f"{term.name} {words(term.span.value)} ({words(term.span.low)} to {words(term.span.high)})"
+    low, high = term.span.low, term.span.high
+    interval = "" if low is None or high is None else f" ({words(low)} to {words(high)})"
+    is_slower = term.name == SERIAL and (term.span.value if low is None else low) > 1
+    return f"{term.name} {words(term.span.value)}{interval}{', no speed-up' if is_slower else ''}"

@@ -113,7 +113,8 @@ def _drawn_file(figure: Figure, format_: str) -> bytes:
         from matplotlib.figure import Figure as Canvas
     except ImportError:
         raise InputError(
-            f"--to {format_} needs matplotlib; type: {installing('plot')}, or give --to svg"
+            f"--to {format_} needs matplotlib; type: {installing('plot')}; SVG needs none: --to svg, or "
+            "--out NAME.svg"
         ) from None
     chart, file = figure.chart, io.BytesIO()
     settings: Any = {"font.size": FONT * _POINT, "axes.linewidth": 0.6, "pdf.fonttype": 42}

@@ -365,7 +365,7 @@ def test_two_builds_of_one_version_are_two_mpis(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(jobs, "mpi_engine", lambda mpi, tell: Engine(solo_engine().path, "mpi", mpi))
     plan = Plan(measure=(Measure(ops=("self.empty",)),), mpi=("/a", "/b", "/a"))
     engines = jobs.setup_for(plan, read_machine()).engines
-    assert [name for name in engines if name] == ["mpich-5.0.2", "mpich-5.0.2@/b"]
+    assert [name for name in engines if name] == ["mpich-5.0.2@/a", "mpich-5.0.2@/b"]
 
 
 def test_version(steelyard: Steelyard) -> None:

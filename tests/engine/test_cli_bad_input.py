@@ -358,3 +358,17 @@ def test_what_gives_no_verdict_is_an_error_in_junit(
     (case,) = ET.fromstring(junit.read_bytes()).iter("testcase")
     assert said.err.strip().removeprefix("steelyard: ").split()[:4] == case[0].attrib["message"].split()[:4]
     assert case[0].tag == "error"
+
+
+@pytest.mark.parametrize("command", ["compare {}", "check --history {}"])
+def test_what_gives_no_verdict_says_so_in_markdown(
+    steelyard: Steelyard, tmp_path: Path, command: str
+) -> None:
+    """A job shows the file, where verdicts of yesterday may stand."""
+    page = tmp_path / "verdicts.md"
+    page.write_text("all is well")
+    said = steelyard(*command.format(tmp_path / "nowhere").split(), "--markdown", page)
+    assert said.code == 2
+    title, _, sentence = page.read_text().splitlines()[:3]
+    assert title == f"## steelyard {command.split()[0]}: no verdict"
+    assert said.err.split()[1:5] == sentence.split()[:4]

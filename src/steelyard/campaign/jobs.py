@@ -22,7 +22,7 @@ from steelyard.base.secret import masked
 from steelyard.base.units import format_bytes, format_memory
 from steelyard.engines.build import Engine, describe, given_engine, mpi_engine, ready_mpi_engine, solo_engine
 from steelyard.engines.description import Description, Ops, load_words, ops_of
-from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis
+from steelyard.engines.mpi import Mpi, choose_mpi, find_mpis, named_by_place
 from steelyard.engines.shmem import choose_shmem, find_shmems
 from steelyard.launch.batch_systems import read_allocation
 from steelyard.launch.command import plan_launch
@@ -143,8 +143,8 @@ def setup_for(
         return said
 
     if plan.mpi or not_in_solo or needs_mpi(plan, solo_description, len(machine.cores)):
-        for choice, path in itertools.product(plan.mpi or (None,), plan.arms.get("engine", (USUAL,))):
-            mpi = choose_mpi(choice, tell)
+        chosen = _choose_mpis(plan.mpi or (None,), tell)
+        for mpi, path in itertools.product(chosen, plan.arms.get("engine", (USUAL,))):
             if path != USUAL:
                 engine = given_engine(Path(str(path)), mpi)
                 engines[f"{mpi.name}+{engine.path}"] = engine
@@ -169,6 +169,13 @@ def _check_sync(plan: Plan, solo: Description) -> None:
         raise InputError(f"there is no synchronisation '{plan.sync}'; give one of {', '.join(known)}")
 
 
+def _choose_mpis(choices: Sequence[str | None], tell: Tell) -> list[Mpi]:
+    """Choose MPIs; builds of one version that are given by their places are named by them."""
+    mpis = [choose_mpi(choice, tell) for choice in choices]
+    shared = {mpi.name for mpi in mpis for other in mpis if mpi.name == other.name and mpi != other}
+    return [named_by_place(mpi) if mpi.origin == "given" and mpi.name in shared else mpi for mpi in mpis]
+
+
 def _engine_for(
     library: Mpi,
     engines: Mapping[str | None, Engine],
@@ -179,11 +186,10 @@ def _engine_for(
 ) -> tuple[Engine, Description, bool]:
     """Choose the engine of an MPI or an OpenSHMEM; is it that library's own, and none that stands for it?
 
-    Two builds of one version are named apart.
+    Two of one name are named apart.
     """
     if (known := engines.get(library.name)) is not None and known.mpi != library:
-        where = library.prefix or Path(library.mpiexec).parent
-        library = msgspec.structs.replace(library, name=f"{library.name}@{where}")
+        library = named_by_place(library)
     is_itself = builds or libraries or ready_mpi_engine(library)  # a library of ops fits one MPI alone
     if not is_itself and (stand_in := _stand_in(library)) is not None:
         return *stand_in, False

@@ -283,9 +283,9 @@ def _made(row: Command, name: str) -> Any:
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     options, work = getattr(module, row.options), getattr(module, row.work)
     if "junit" in options.__dataclass_fields__:
-        from steelyard.cli.verdict_output import with_junit_of_errors
+        from steelyard.cli.verdict_output import with_errors_in_files
 
-        work = with_junit_of_errors(name, work)
+        work = with_errors_in_files(name, work)
     add_command(
         alone,
         name,

@@ -22,18 +22,24 @@ if TYPE_CHECKING:
     from steelyard.render.table import Table
 
 
-def with_junit_of_errors(command: str, work: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Make a command that ends without verdicts say so in the file of `--junit`: it may hold earlier ones."""
+def with_errors_in_files(command: str, work: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Make a command that ends without verdicts say so in the files of `--junit` and `--markdown`: they may
+    hold earlier ones.
+    """
 
     @functools.wraps(work)
     def told(options: Any) -> None:
         try:
             work(options)
         except SteelyardError as error:
-            if options.junit is not None:
-                case = Case("steelyard", command, error=str(error))
-                with suppress(InputError):  # the first sentence is what counts
-                    write_asked(options.junit, junit_xml([Suite(f"steelyard {command}", (case,))]), "--junit")
+            with suppress(InputError):  # the first sentence is what counts
+                if options.junit is not None:
+                    case = Case("steelyard", command, error=str(error))
+                    written = junit_xml([Suite(f"steelyard {command}", (case,))])
+                    write_asked(options.junit, written, "--junit")
+            with suppress(InputError):
+                page = getattr(options, "markdown", None)
+                write_markdown(page, f"steelyard {command}: no verdict", [str(error)], None)
             raise
 
     return told
@@ -47,12 +53,12 @@ def write_junit(path: Path | None, title: str, scale: Scale, judged: Iterable[Ju
         write_asked(path, verdicts_junit(title, scale, judged, strict), "--junit")
 
 
-def write_markdown(path: Path | None, title: str, sentences: Sequence[str], table: Table) -> None:
+def write_markdown(path: Path | None, title: str, sentences: Sequence[str], table: Table | None) -> None:
     """Write what verdicts come to, then their table, where `--markdown` asks for it. Raises InputError."""
     if path is not None:
         from steelyard.render.markdown import page_markdown
 
-        write_asked(path, page_markdown(title, sentences, (table,)).encode(), "--markdown")
+        write_asked(path, page_markdown(title, sentences, (table,) if table else ()).encode(), "--markdown")
 
 
 def say_judgement(judgement: msgspec.Struct) -> None:

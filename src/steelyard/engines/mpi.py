@@ -82,13 +82,16 @@ def find_mpis() -> tuple[Mpi, ...]:
 def named_apart(probed: Iterable[Mpi | None]) -> Iterator[Mpi]:
     """Name each MPI uniquely."""
     names = set[str]()
-    for mpi in probed:
-        if mpi is not None:
-            if mpi.name in names:
-                where = mpi.prefix or Path(os.path.realpath(mpi.mpiexec)).parent
-                mpi = msgspec.structs.replace(mpi, name=f"{mpi.name}@{where}")
-            names.add(mpi.name)
-            yield mpi
+    for mpi in filter(None, probed):
+        apart = named_by_place(mpi) if mpi.name in names else mpi
+        names.add(apart.name)
+        yield apart
+
+
+def named_by_place(mpi: Mpi) -> Mpi:
+    """Name an MPI by its family, version and prefix."""
+    where = mpi.prefix or Path(os.path.realpath(mpi.mpiexec)).parent
+    return msgspec.structs.replace(mpi, name=f"{mpi.name}@{where}")
 
 
 def choose_mpi(choice: str | None, tell: Tell = lambda _: None) -> Mpi:
@@ -141,9 +144,8 @@ def mpi_environment(mpi: Mpi, environ: Mapping[str, str] | None = None) -> dict[
     environment = dict(load_modules(mpi.modules).environment) if environ is None else {}
     environ = {**os.environ, **environment} if environ is None else environ
     if mpi.prefix is not None and mpi.origin != "embedded":
-        before = environ.get("LD_LIBRARY_PATH")
-        library = str(Path(mpi.prefix) / "lib")
-        environment["LD_LIBRARY_PATH"] = f"{library}:{before}" if before else library
+        libraries = (str(Path(mpi.prefix) / "lib"), environ.get("LD_LIBRARY_PATH"))
+        environment["LD_LIBRARY_PATH"] = ":".join(filter(None, libraries))
     if mpi.prefix is not None and mpi.family == "intel":
         environment["I_MPI_ROOT"] = mpi.prefix
     return environment

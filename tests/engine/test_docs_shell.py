@@ -63,7 +63,7 @@ _SPOKEN_OF: Mapping[str, str] = {
     r"(STEELYARD_\w+=\w+ \.venv/bin/)?pytest -(rP|m) |STEELYARD_HOSTS_LAUNCHES=200 pytest ": "more of tests",
     r"(apt|apt-get) install ": "changes the system",
     r"spack (spec|install)$|cc -I$|cmake --install$|flux run$|git bisect run$": "is spoken of, not typed",
-    r"cmake -S \. -B native ": "builds CMake's own engine, as cbuild.py does by presets",
+    r"cmake (-S \. -B|--build) native ": "builds CMake's own engine, as cbuild.py does by presets",
     r"kill -9$|chmod g\+ws$|ulimit -l$|setarch -R$|scontrol show topology$|cat /sys/": "is the system's own",
     r"alias steelyard=": "is for the shell of the reader alone",
 }

@@ -97,10 +97,11 @@ pytest-all: $(CONSUMERS)/installed $(SITE)/installed $(WHEELS)/made build/releas
 
 # Programs that read what is exported or start this one, in an environment of their own: they want other versions.
 # Extra-P without its windows.
-$(CONSUMERS)/installed:
+$(CONSUMERS)/installed: Makefile
 	$(PYTHON) -m venv $(CONSUMERS)
 	$(CONSUMERS)/bin/python -m pip install --quiet --disable-pip-version-check 'reframe-hpc>=4.10,<5' matplotlib \
-	    'numpy<2' tqdm 'marshmallow<4' packaging pycubexr scikit-learn llnl-hatchet llnl-thicket
+	    'numpy<2' tqdm 'marshmallow<4' packaging pycubexr scikit-learn llnl-hatchet llnl-thicket \
+	    'easybuild>=5.4,<6' pycodestyle
 	$(CONSUMERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps 'extrap>=4.2,<5'
 	@touch $@
 

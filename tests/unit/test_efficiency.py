@@ -161,13 +161,13 @@ def test_what_the_environment_says(environment: dict[str, str], transport: str |
     assert asked_transport(environment) == transport
 
 
-def _loaded(*names: str, library: str = "Open MPI v4.1.4, package: Debian OpenMPI") -> Launch:
+def _loaded(*names: str, library: str = "Open MPI v4.1.4, package: Debian OpenMPI", ranks: int = 2) -> Launch:
     """A launch that loaded components of these names."""
     return Launch(
         schema=1,
         engine="mpi",
         version="0",
-        ranks=2,
+        ranks=ranks,
         clock=Clock(name="monotonic", cost_ns=1, tick_ns=1),
         places=(),
         mpi=LaunchMpi(library=library),
@@ -179,6 +179,7 @@ def _loaded(*names: str, library: str = "Open MPI v4.1.4, package: Debian OpenMP
     ("launch", "transport"),
     [
         (_loaded("pml_ob1", "btl_self", "btl_tcp", "btl_sm"), TCP),
+        (_loaded("pml_ob1", "btl_self", "btl_tcp", "btl_sm", ranks=1), None),  # nobody is there to share with
         (_loaded("pml_ob1", "btl_self", "btl_tcp", "btl_sm", "btl_vader"), None),
         (_loaded("pml_ob1", "btl_self", "btl_tcp", "btl_ugni"), None),
         (_loaded("pml_ucx", "btl_self", "btl_tcp"), None),

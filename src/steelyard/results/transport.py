@@ -38,12 +38,13 @@ def asked_transport(environment: Mapping[str, str]) -> str | None:
 def has_sockets_alone(launch: Launch) -> bool:
     """Did Open MPI load its component for TCP and none for shared memory or another network?
 
-    False for a library whose components are no files of their own.
+    False for a library whose components are no files of their own, and for one rank, which has nobody to
+    share memory with.
     """
     names = {library.path.rpartition("/")[2] for library in launch.libraries}
     btls = {name.removeprefix(_BTL).removesuffix(".so") for name in names if name.startswith(_BTL)}
     nothing = _CARRY_NOTHING if _open_mpi(launch) < _FIRST_WITH_SM else {"self"}
-    return _CARRIED_BY_BTL in names and btls - nothing == {TCP}
+    return launch.ranks > 1 and _CARRIED_BY_BTL in names and btls - nothing == {TCP}
 
 
 def _open_mpi(launch: Launch) -> int:

@@ -21,7 +21,10 @@ _PARTS = {
     "engine/core/stop.c": ("test_stop", "test_run"),
     "engine/core/warm_up.c": ("test_warm_up",),
     "engine/methods/batch.c": ("test_run", "test_run_ranks"),
+    "engine/methods/bounds.c": ("test_bounds",),
+    "engine/methods/each.c": ("test_messages",),
     "engine/methods/epoch.c": ("test_epoch", "test_run"),
+    "engine/methods/round_time.c": ("test_bounds",),
     "src/steelyard/diagnostics/results/clocks.py": (
         "tests/unit/test_diagnostics_clocks.py",
         "tests/unit/test_diagnostics.py",
@@ -77,6 +80,7 @@ def test_what_is_judged_is_a_change_of_today(path: str) -> None:
         ("a.c", "#if 1 < 2\n    x = fmax(a, b); /* 3 < 4 */\n", ["fmin(a, b); /* 3 < 4 */", ";"]),
         ("a.c", '    return a < 7 && say("1 > 2");\n', ["a <= 7 &&", "a < 8 &&", "a < 7 ||"]),
         ("a.py", "    if x is not None and y > 1.5:  # or 2\n", ["is None", "or y", "y >= 1.5", "y > 2.25:"]),
+        ("a.py", "    return a * 0.0\n", ["a / 0.0", "a * 1.0"]),
         ("a.py", '    """1 < 2."""\n    f(a + b, -1)\n', ["a - b", "-2"]),
         ("a.c", "    int64_t late;\n    ++w->next;\n", [";"]),
     ],

@@ -86,7 +86,7 @@ def _mutants(path: str, text: str) -> Iterator[Mutant]:
 
 
 def _other_number(word: str) -> str:
-    return str(float(word) * 1.5) if "." in word else str(int(word) + 1)
+    return str(float(word) * 1.5 or 1.0) if "." in word else str(int(word) + 1)
 
 
 def is_noticed(mutant: Mutant, tests: tuple[str, ...], folder: Path) -> bool:

@@ -199,3 +199,14 @@ def test_what_was_set_comes_before_what_follows_from_it() -> None:
 def test_variables_are_known_among_settings(name: str, is_one: bool) -> None:
     """`check` measures by turns with and without a variable that was set since the night before."""
     assert is_variable(name) is is_one
+
+
+def test_the_plan_comes_first_and_what_another_mpi_states_last() -> None:
+    """Forty variables of MPICH stood before the one line that said that it was not MPICH."""
+    stated = {f"MPIR_CVAR_{name}": "1" for name in "AB"}
+    one = {**stated, "plan mpi": "mpich", "MPI": "mpich-5.0.2", "measure 1 bytes": "8", "UCX_TLS": "tcp"}
+    other = {"plan mpi": "openmpi", "MPI": "openmpi-4.1.4", "measure 1 bytes": "16"}
+    names = [name for name, *_ in differences(one, other)]
+    assert names == ["plan mpi", "measure 1 bytes", "UCX_TLS", "MPI", *stated]
+    same = {**stated, "MPIR_CVAR_A": "2", "MPI": "mpich-5.0.2"}  # set by somebody
+    assert [name for name, *_ in differences({**stated, "MPI": "mpich-5.0.2"}, same)] == ["MPIR_CVAR_A"]

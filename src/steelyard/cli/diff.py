@@ -32,6 +32,8 @@ EXAMPLES = {
     "diff": ("steelyard diff results/monday results/tuesday",),
     "rerun": ("steelyard rerun results/monday --out results/again",),
 }
+_OF_FOLDER = "the plan is that of the folder, and report.html there has its command"
+ELSEWHERE = {"rerun": dict.fromkeys(("--dry-run", "-n", "--bytes", "--mpi"), _OF_FOLDER)}
 _DIFFERS = 1  # exit code, as of diff(1)
 _LONGEST = 60  # letters of a value: longer ones are cut
 

@@ -61,7 +61,8 @@ def plan_table(forecast: Forecast) -> Table:
     labels = labels_of([_facts(job, settings.label(i)) for i, job in enumerate(forecast.jobs)])
     common = ", ".join((*labels.common.values(), *settings.common.values()))
     explained = (
-        "a job is measured once in each launch, by one start of the engine; memory: of all ranks, on rank 0"
+        "a job is measured once in each launch, by one start of the engine; memory: on rank 0, for the "
+        "samples of all ranks; buffers come on top"
     )
     return Table(
         title=f"jobs of the plan {forecast.name}",

@@ -35,6 +35,8 @@ _JOB = {
 _MPI_FACTS = ("MPI", "mpiexec", "MPI library", "thread level", "engine", "binding", "transport")
 _FACTS = frozenset((*_MACHINE.values(), *_JOB.values(), *_MPI_FACTS))
 _NONE = "-"  # no value
+_OF_PLAN = ("plan ", "measure ")
+_STATED = "MPIR_CVAR_"  # MPICH states all of them, whether they are set or not
 
 
 def settings_of(machine: Mapping[str, Any], files: Sequence[JobFile]) -> KnownSettings:
@@ -80,14 +82,18 @@ def differences(before: KnownSettings, after: KnownSettings) -> tuple[tuple[str,
         for name in dict.fromkeys((*before, *after))
         if before.get(name) != after.get(name) and not (unknown and name.startswith(unknown))
     )
-    return tuple(sorted(found, key=lambda one: _place(*one)))
+    of_another = before.get("MPI") != after.get("MPI")
+    return tuple(sorted(found, key=lambda one: _place(*one, of_another)))
 
 
-def _place(name: str, before: str, after: str) -> int:
-    """Say how early a reader looks for a difference: variables, facts of machine and MPI, libraries that were
-    exchanged, settings that the MPI states, libraries that were loaded in one night only.
+def _place(name: str, before: str, after: str, of_another: bool) -> int:
+    """Say how early a reader looks for a difference: the plan, variables, facts of machine and MPI, libraries
+    that were exchanged, settings that the MPI states, libraries that were loaded in one night only.
+
+    `of_another`: by another MPI, which states other variables.
     """
-    if is_variable(name):
+    is_stated = of_another and name.startswith(_STATED) and _NONE in (before, after)
+    if name.startswith(_OF_PLAN) or (is_variable(name) and not is_stated):
         return 0
     if name in _FACTS or name.startswith((_NETWORK, _BUILD)):
         return 1

@@ -83,10 +83,10 @@ def differences(before: KnownSettings, after: KnownSettings) -> tuple[tuple[str,
         if before.get(name) != after.get(name) and not (unknown and name.startswith(unknown))
     )
     of_another = before.get("MPI") != after.get("MPI")
-    return tuple(sorted(found, key=lambda one: _place(*one, of_another)))
+    return tuple(sorted(found, key=lambda one: _place(*one, of_another=of_another)))
 
 
-def _place(name: str, before: str, after: str, of_another: bool) -> int:
+def _place(name: str, before: str, after: str, *, of_another: bool) -> int:
     """Say how early a reader looks for a difference: the plan, variables, facts of machine and MPI, libraries
     that were exchanged, settings that the MPI states, libraries that were loaded in one night only.
 

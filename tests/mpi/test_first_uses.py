@@ -22,6 +22,7 @@ from steelyard.results.rows import rows_of
 # Ranks leave the start of the library on two sides of the instant in one launch of a hundred, and in more
 # where others use the cores.
 _STRADDLED, _ATTEMPTS = "on its two sides", 8
+_TRIES = 3  # others may keep a second use from a core as long as the first one is late
 _LATE_NS = 300e6  # of a connection that is made when it is first used; nothing else takes that long
 _LAZY = """
 #include <mpi.h>
@@ -113,10 +114,13 @@ def test_an_acceptance_names_a_lazy_connection(
     _preload(_LATE_NS, one_mpi, tmp_path, monkeypatch)
     params = {"use": (1.0, 2.0)}
     plan = plan_of("mpi.first.message", ranks=2, bytes=8, params=params, launches=_ATTEMPTS)
-    run_plan(tmp_path / "out", plan, setup_of(one_mpi))
-    measured = load(tmp_path / "out")
-    said = {one.topic: one for one in accept(Weighed(measured, rows_of(measured))).topics}["first use"]
-    assert said.verdict == "not well"
+    for attempt in range(_TRIES):
+        run_plan(folder := tmp_path / f"out {attempt}", plan, setup_of(one_mpi))
+        measured = load(folder)
+        said = {one.topic: one for one in accept(Weighed(measured, rows_of(measured))).topics}["first use"]
+        if said.verdict == "not well":
+            break
+    assert said.verdict == "not well", said.evidence
     assert "mpi.first.message" in said.evidence
 
 

@@ -367,3 +367,14 @@ def test_letters_of_owners_quote_nothing() -> None:
     first = prose_text(text, Paper(80, False, False, "utf-8")).splitlines()[0]
     assert first == "Noise: fwq saw up to 59 % of a core's time lost; selfish saw up to 60 % of a"
     assert folded(text, 80).splitlines()[0] == first
+
+
+def test_names_of_ops_in_a_list_stay_whole() -> None:
+    """`mpi.` stood on one line and `pingpong,` on the next."""
+    ops = "mpi.pingpong, mpi.bandwidth, mpi.barrier, and 5 more"
+    columns = (words("MPI"), number("ranks"), words("ops"), *(number("launches") for _ in range(4)))
+    table = Table("", "", columns, (Line(("openmpi-4.1.4", "2", ops, *["8.1 MB"] * 4)),))
+    text = table_text(table, Paper(74, is_pipe=False))
+    assert max(map(len, text.splitlines())) <= 74
+    for name in ("mpi.pingpong,", "mpi.bandwidth,", "mpi.barrier,"):
+        assert name in text

@@ -314,7 +314,7 @@ def _widths(
         else:
             words = [word for line in lines for word in line[i].split()]
             broken.append(min(_longest_piece([*words, *heading]), LEAST_WORDS))
-            names = (len(word) for word in words if _OP_NAME.fullmatch(word))
+            names = (len(word) for word in words if _OP_NAME.fullmatch(word.rstrip(",")))
             least.append(max(broken[-1], max(names, default=0)))
     steps = ((NUMBER, least), (WORDS, least), *(((WORDS, broken),) if breaks_names else ()))
     over = sum(widths) + GAP * (len(widths) - 1) - (most or 0)

@@ -50,3 +50,24 @@ def test_what_is_missing_without_a_history(tmp_path: Path, given: dict[str, str]
     inside |= {"since": given["since"]} if "since" in given else {}
     with pytest.raises(InputError, match=sentence):
         check(CheckOptions(**inside))  # type: ignore[arg-type]
+
+
+_QUIET_NIGHTS = 8
+
+
+@pytest.mark.parametrize(
+    ("baseline", "sentence"),
+    [
+        ("{}/gone", "gone' does not exist"),
+        ("{}/steelyard-mpi", "does not exist"),
+        ("env.X", "is not of the form"),
+    ],
+)
+def test_a_baseline_that_is_not_there_is_told_before_it_is_needed(
+    tmp_path: Path, baseline: str, sentence: str
+) -> None:
+    """Tonight nothing is suspected, so that nothing would be measured with it."""
+    for number in range(_QUIET_NIGHTS):
+        made_night(tmp_path, number, mpi="mpich-4.0.2")
+    with pytest.raises(InputError, match=sentence):
+        check(CheckOptions(history=[tmp_path], baseline=baseline.format(tmp_path)))

@@ -223,9 +223,10 @@ def _check_without_history(options: CheckOptions) -> None:
 
 def _confirmed(options: CheckOptions, pooled: Pool, checked: Checked, asked: Question) -> Checked:
     """Measure what is suspected again, if anything is."""
-    from steelyard.session.confirm import confirm, suspects_of
+    from steelyard.session.confirm import check_baseline, confirm, suspects_of
 
     night = pooled.nights[-1]
+    check_baseline(options.baseline or "", night)  # told also where nothing is suspected
     points = suspects_of(night, checked)
     if not points:
         tell("nothing is suspected, so nothing is measured again")

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError
 from steelyard.campaign.folder import default_folder
 from steelyard.campaign.started_programs import arm_line, started_by
+from steelyard.engines.mpi import choose_mpi
 from steelyard.judges.compare.arms import rivals_by
 from steelyard.judges.compare.scale import Question
 from steelyard.judges.compare.verdicts import compare
@@ -50,6 +51,22 @@ def suspects_of(night: Night, checked: Checked) -> list[PlannedPoint]:
     """List the test cases of a night that are suspected."""
     suspects = {point.point_b for point in checked.points if point.suspected}
     return [point for point in load(night.folder).campaign.points if point.point in suspects]
+
+
+def check_baseline(baseline: str, night: Night) -> None:
+    """Look for the build that a baseline names, as what is suspected would be measured with it.
+
+    Raises InputError.
+    """
+    ((factor, (build, _)),) = arms_of(baseline, night).items()
+    if is_results(Path(baseline)):
+        return  # it may be somebody else's: nothing that it names is started
+    if factor == "engine" and not Path(build).is_file():
+        raise InputError(
+            f"--baseline {baseline} does not exist; give the path of the build that was replaced"
+        )
+    if factor == "mpi" and not build.endswith("-pypi"):  # a wheel would be installed
+        choose_mpi(build)
 
 
 def measure_by_turns(

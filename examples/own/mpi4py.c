@@ -4,9 +4,12 @@
  *     make libmpi4py.so
  *     steelyard run ./libmpi4py.so:python.allreduce -n 1 --launches 10
  *
- * Python finds mpi4py by PYTHONPATH; it takes the MPI that the engine has loaded. */
+ * Python finds mpi4py by PYTHONPATH, and itself by PYTHONHOME where it is not the system's; it takes the MPI
+ * that the engine has loaded. */
+#define _GNU_SOURCE
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include <steelyard/op.h>
@@ -111,6 +114,9 @@ static int setup_c(const struct steelyard_env *env, void **state)
  * twice. */
 static PyObject *made(struct call *c)
 {
+    Dl_info python; /* modules of Python look for its symbols among those of all libraries */
+    if (dladdr(&PyTuple_Type, &python))
+        dlopen(python.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
     if (!Py_IsInitialized())
         Py_InitializeEx(0);
     PyObject *names = PyDict_New();
@@ -121,8 +127,6 @@ static PyObject *made(struct call *c)
         make ? PyObject_CallFunction(make, "NN", PyMemoryView_FromMemory((char *)c->send, bytes, PyBUF_WRITE),
                                      PyMemoryView_FromMemory((char *)c->recv, bytes, PyBUF_WRITE))
              : NULL;
-    if (!call)
-        PyErr_Print();
     Py_XDECREF(done);
     return call;
 }
@@ -137,7 +141,17 @@ static int setup_python(const struct steelyard_env *env, void **state)
     if (c->allreduce)
         return 0;
     teardown(c);
-    return env->fail(STEELYARD_UNSUPPORTED, "Python does not find mpi4py, or it does not load; see stderr");
+    PyObject *type = NULL, *why = NULL, *where = NULL;
+    PyErr_Fetch(&type, &why, &where);
+    PyObject *text = why ? PyObject_Str(why) : NULL;
+    const char *said = text ? PyUnicode_AsUTF8(text) : NULL;
+    error =
+        env->fail(STEELYARD_UNSUPPORTED, "Python does not load mpi4py: %s", said ? said : "it says nothing");
+    Py_XDECREF(type);
+    Py_XDECREF(why);
+    Py_XDECREF(where);
+    Py_XDECREF(text);
+    return error;
 }
 
 static const struct steelyard_op ops[] = {

@@ -71,3 +71,17 @@ def test_work_alone_that_a_plan_names_is_not_added_again() -> None:
     )
     points = resolve(Plan(measure=measures), _WORKS, ("m",), 4)
     assert [point.op for point in points] == ["self.work", "mpi.part"]
+
+
+# ---- references --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("sizes", "taken"), [("8", [8, 64]), (None, [0])])
+def test_a_reference_with_a_size_has_that_of_its_op(sizes: str | None, taken: list[int]) -> None:
+    rows = [op("py.call", "collective", "8", reference="c.call"), op("c.call", "collective", sizes)]
+    ops = ops_of(described(SOLO, METHODS, RULES), described([*rows, *SOLO], METHODS, RULES))
+    points = resolve(Plan(measure=(Measure(ops=("py.call",), bytes="8,64"),)), ops, ("m",), 4)
+    calls = {point.point: point for point in points if point.op == "c.call"}
+    assert [point.bytes for point in calls.values()] == taken
+    of_each = [calls[point.reference].bytes for point in points if point.reference is not None]
+    assert of_each == (taken if sizes else taken * 2)

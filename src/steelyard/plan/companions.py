@@ -62,4 +62,5 @@ def _reference(point: PlannedPoint, op: Op, reference: Op, number: int) -> Plann
     usual = {row.name: row.default for row in reference.params}
     given = {row.name: point.params.get(row.name, row.default) for row in op.params}
     params = {key: value for key, value in given.items() if key in usual and value != usual[key]}
-    return msgspec.structs.replace(point, point=number, op=reference.name, bytes=0, params=params)
+    size = point.bytes if reference.sized else 0
+    return msgspec.structs.replace(point, point=number, op=reference.name, bytes=size, params=params)

@@ -51,6 +51,18 @@ def test_values_of_an_axis_are_arms(
     assert against(rivals, str(second)).arms[0] == f"{axis}={second}"
 
 
+@pytest.mark.parametrize(("kind", "name"), [("omp", "wait_policy"), ("params", "window"), ("env", "UCX_TLS")])
+def test_a_setting_without_its_kind_is_named_with_it(kind: str, name: str) -> None:
+    rows = [msgspec.structs.replace(one, **{kind: {name: "1"}}) for one in _pair("threads", 1, 2, 1.0)]
+    with pytest.raises(
+        InputError, match=f"'{name}' is no factor; did you mean '{kind.removesuffix('s')}.{name}'"
+    ) as raised:
+        rivals_by(rows, name)
+    meant = str(raised.value).rpartition(" ")[2].strip("'?")
+    with pytest.raises(InputError, match=f"by {meant} there is only {name}=1 here"):
+        rivals_by(rows, meant)
+
+
 def test_an_axis_that_varies_is_named() -> None:
     with pytest.raises(InputError, match="by mpi there is only a-1 here; give --by threads, a second folder"):
         rivals_by(_pair("threads", 1, 2, 1.0), "mpi")

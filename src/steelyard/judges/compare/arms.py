@@ -116,6 +116,9 @@ def rivals_by(
     """Group the rows of one folder by their values of a factor; `looks` are those of its campaign. Raises
     InputError for fewer than two values.
     """
+    for setting in _settings_of(rows):
+        if setting.partition(".")[2] == factor:
+            raise InputError(f"'{factor}' is no factor; did you mean '{setting}'?")
     arms: dict[str, list[Row]] = {}
     for row in rows:
         if (value := value_of(row, factor)) is not None:
@@ -130,6 +133,16 @@ def rivals_by(
     found = _match(arms, _PARTS.get(factor, (factor,)))
     return replace(
         found, by=factor, may_differ=frozenset((*consequences(factor), *despite)), looks=tuple(looks)
+    )
+
+
+def _settings_of(rows: Sequence[Row]) -> dict[str, None]:
+    """List the parameters and settings of rows as factors: `param.window`, `omp.wait_policy`."""
+    return dict.fromkeys(
+        f"{kind}.{name}"
+        for row in rows
+        for kind, names in (("param", row.params), ("omp", row.omp), ("env", row.env))
+        for name in names
     )
 
 

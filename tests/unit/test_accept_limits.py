@@ -188,7 +188,7 @@ def test_the_command_says_each_limit_and_writes_the_letter_anew(steelyard: Steel
     path = limits_file(tmp_path, LATENCY + 'below = "100ns"')
     ended = steelyard("accept", out, "--limits", path, "--junit", tmp_path / "a.xml")
     assert ended.code == 1
-    assert "not well: latency: " in ended.out
+    assert "not well: latency: " in ended.out.replace("\n#   ", " ")  # wherever a long path breaks it
     assert "latency" in (out / "report.html").read_text("utf-8")
     assert 'name="latency"' in (tmp_path / "a.xml").read_text("utf-8")
     assert steelyard("accept", out, "--limits", limits_file(tmp_path, LATENCY + 'below = "1ms"')).code == 0

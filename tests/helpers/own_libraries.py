@@ -15,7 +15,7 @@ _SECONDS = 600
 def build_library(compiler: str, source: Path, library: Path, *words: str) -> Path:
     """Compile a C file as a library of ops; `words` are further options."""
     given = ["-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-pthread", f"-I{header_folder()}"]
-    argv = [compiler, *given, *words, "-o", str(library), str(source)]
+    argv = [compiler, *given, "-o", str(library), str(source), *words]  # libraries after what needs them
     done = run(argv, timeout=_SECONDS)
     assert done.code == 0, done.err
     return library

@@ -9,7 +9,7 @@ import pytest
 
 from steelyard.records.collector import Collector
 from steelyard.records.consistency import contradiction
-from steelyard.records.schema import SCHEMA, Close, Job, Lanes, Point, Watch
+from steelyard.records.schema import SCHEMA, Close, Job, Lanes, Point, Record, Watch
 
 _PATH = Path("records/l01.jsonl")
 _BAD = "is not a record"
@@ -60,9 +60,10 @@ def test_numbers_of_lines(lines: tuple[int | str, ...], taken: int, words: tuple
 
 def test_a_host_and_a_rank_tell_once() -> None:
     collector = Collector(_PATH, _JOB)
-    for number, record in enumerate(
-        (_watch("a"), _watch("b"), _close(0), _close(1), _watch("a"), _close(1)), 1
-    ):
+    records: tuple[Record, ...] = (
+        _watch("a"), _watch("b"), _close(0), _close(1), _watch("a"), _close(1),
+    )  # fmt: skip
+    for number, record in enumerate(records, 1):
         collector.take(record, number)
     assert [watch.host for watch in collector.watches] == ["a", "b"]
     assert [close.rank for close in collector.closes] == [0, 1]

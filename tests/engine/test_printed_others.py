@@ -51,6 +51,15 @@ def test_a_reference_with_other_variables_is_measured_again(advice: Advice) -> N
     assert advice.type("judges/accept/reference.py: _other_variables", said, "rerun").code == 0
 
 
+@types("judges/guidelines/tables.py: _notes")
+def test_guidelines_of_too_few_launches_are_measured_in_more(advice: Advice) -> None:
+    words = ("mpi.gather", "--bytes=8", "--mpi=embedded", "-n1")
+    said = advice.steelyard("check", "guidelines", *words, "--launches=2", f"--out={FOLDER}")
+    assert "launches at least" in " ".join(said.out.replace("#", "").split())
+    again = advice.type("judges/guidelines/tables.py: _notes", said, "run")
+    assert (again.code, "launch 3 of " in again.err) == (0, True)
+
+
 @types("judges/accept/reference.py: _remedy")
 def test_a_machine_is_compared_with_its_reference(advice: Advice, tmp_path: Path) -> None:
     """All takes twice as long as it did."""

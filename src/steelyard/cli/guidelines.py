@@ -102,21 +102,22 @@ def guidelines(options: GuidelineOptions) -> None:
 
     wanted = question(options.false_alarm, options.tolerance, options.tolerance)
     asked = Asked(wanted.false_alarm, wanted.margin)
-    found = check_guidelines(_rows(options), asked)
+    folder, rows = _rows(options)
+    found = check_guidelines(rows, asked)
     judged = judged_guidelines(found)
     write_junit(options.junit, "steelyard check guidelines", GUIDELINES_HELD, judged, options.strict)
     if options.json:
         say_judgement(found)
     else:
-        _print(found)
+        _print(found, folder)
     exit_judged(GUIDELINES_HELD, (point.verdict for point in found.points), options.strict)
 
 
-def _print(found: CheckedGuidelines) -> None:
+def _print(found: CheckedGuidelines, folder: Path) -> None:
     from steelyard.judges.guidelines.tables import guideline_sentences, guideline_tables
     from steelyard.render.terminal import prose_text
 
-    for number, table in enumerate(guideline_tables(found)):
+    for number, table in enumerate(guideline_tables(found, folder)):
         if number > 0:
             say_aside("")
         print_table(table)
@@ -124,8 +125,8 @@ def _print(found: CheckedGuidelines) -> None:
         print_laid_out(prose_text(sentence, paper()))
 
 
-def _rows(options: GuidelineOptions) -> Sequence[Row]:
-    """Read the rows of an existing folder, or measure them now. Raises InputError."""
+def _rows(options: GuidelineOptions) -> tuple[Path, Sequence[Row]]:
+    """Read the rows of an existing folder, or measure them now; and the folder. Raises InputError."""
     what = options.what or []
     if any(Path(word).is_dir() for word in what):
         if len(what) > 1:
@@ -141,7 +142,7 @@ def _rows(options: GuidelineOptions) -> Sequence[Row]:
             raise InputError(
                 f"'{what[0]}' is measured already; leave the options out that say how, or give another --out"
             )
-        return results(Path(what[0]))
+        return Path(what[0]), results(Path(what[0]))
     from steelyard.campaign.folder import default_folder
     from steelyard.cli.measure import measured
     from steelyard.cli.show import tell_diagnostics
@@ -152,7 +153,7 @@ def _rows(options: GuidelineOptions) -> Sequence[Row]:
     tell_diagnostics(done.diagnostics)
     tell(f"results: {folder}")
     tell(f"report:  {done.report()}")
-    return done.rows
+    return folder, done.rows
 
 
 def planned_guidelines(options: GuidelineOptions) -> Plan:

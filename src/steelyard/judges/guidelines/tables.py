@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from steelyard.base.plural import counted, joined, plural
 from steelyard.base.units import format_bytes, format_factor
@@ -14,6 +15,7 @@ from steelyard.judges.guidelines.verdicts import (
     case_words,
 )
 from steelyard.judges.verdict import CANNOT_TELL, Judged
+from steelyard.records.command_line import resumed
 from steelyard.render.table import BAD, DIM, NOTHING, PLAIN, Line, Table, number, remark, without_empty, words
 from steelyard.rows.words import ratio_span
 
@@ -21,12 +23,15 @@ _TONES = {VIOLATED: BAD, HOLDS: PLAIN, CANNOT_TELL: DIM}
 _NAMED = 3  # items in a sentence; the rest is counted
 
 
-def guideline_tables(guidelines: CheckedGuidelines) -> Iterator[Table]:
-    """Make a table of what is violated, a line for each case; then one of all guidelines."""
+def guideline_tables(guidelines: CheckedGuidelines, folder: Path | None = None) -> Iterator[Table]:
+    """Make a table of what is violated, a line for each case; then one of all guidelines.
+
+    `folder` is where they were measured, if more can be measured there.
+    """
     if any(point.verdict == VIOLATED for point in guidelines.points):
         worst = [point for point in guidelines.points if point.verdict == VIOLATED]
         yield case_table("violated guidelines", guidelines, worst)
-    yield _summary(guidelines)
+    yield _summary(guidelines, folder)
 
 
 def case_table(title: str, guidelines: CheckedGuidelines, points: Sequence[GuidelineVerdict]) -> Table:
@@ -54,7 +59,7 @@ def case_table(title: str, guidelines: CheckedGuidelines, points: Sequence[Guide
     return without_empty(Table(title, explained, columns, tuple(lines), grouped=1))
 
 
-def _summary(guidelines: CheckedGuidelines) -> Table:
+def _summary(guidelines: CheckedGuidelines, folder: Path | None) -> Table:
     columns = (words("guideline"), number("cases"), number("violated", True), number("hold"))
     lines = []
     for name in dict.fromkeys(point.words for point in guidelines.points):
@@ -67,16 +72,16 @@ def _summary(guidelines: CheckedGuidelines) -> Table:
     ranks = sorted({point.ranks for point in guidelines.points})
     on = f"{joined(map(str, ranks))} {plural('rank', ranks[-1])}"
     title = f"guidelines of {mpis}, {on}" if mpis else f"guidelines, {on}"
-    return Table(title, "", (*columns, number("cannot tell")), tuple(lines), _notes(guidelines))
+    return Table(title, "", (*columns, number("cannot tell")), tuple(lines), _notes(guidelines, folder))
 
 
-def _notes(guidelines: CheckedGuidelines) -> tuple[str, ...]:
+def _notes(guidelines: CheckedGuidelines, folder: Path | None) -> tuple[str, ...]:
     notes = [f"{counted(guidelines.launches, 'launch')}, both sides in each; {guidelines.promise}."]
     if guidelines.launches < guidelines.least_launches:
         least = guidelines.least_launches
         notes.append(
-            f"Among {guidelines.family} verdicts a violation needs {least} launches at least: give "
-            f"--launches {least} or more, or fewer guidelines."
+            f"Among {guidelines.family} verdicts a violation needs {least} launches at least"
+            + (f": {resumed(folder, launches=str(least))}" if folder else ".")
         )
     notes += [f"Not checked: {words}." for words in guidelines.missing[:_NAMED]]
     if len(guidelines.missing) > _NAMED:

@@ -47,6 +47,10 @@ _REMEDIES = (
         "Give /dev/shm room (mount -o remount,size=2g /dev/shm; containers: --shm-size=2g), or fewer ranks.",
     ),
     (r"memory", "Give smaller messages, or fewer ranks per host."),
+    (
+        r"disk: .*\(TMPDIR\): File exists",
+        "Another launch made that folder in the same moment: measure again, or give each run a TMPDIR.",
+    ),
     (r"disk: .*\(TMPDIR\)", "Set TMPDIR to a folder that has room and can be written."),
     (r"disk", "Make room on the disk, or give --out DIR on another one."),
     (r"limit: no file", "Raise the limit on open files (ulimit -n), or give fewer ranks per host."),

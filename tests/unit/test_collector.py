@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from steelyard.records.collector import Collector
+from steelyard.base.errors import InputError
+from steelyard.records.collector import Collector, with_obs
 from steelyard.records.consistency import contradiction
-from steelyard.records.schema import SCHEMA, Close, Job, Lanes, Point, Record, Watch
+from steelyard.records.job_file import PointRun
+from steelyard.records.schema import SCHEMA, Close, Job, Lanes, Obs, Point, Record, Sync, Watch
 
 _PATH = Path("records/l01.jsonl")
 _BAD = "is not a record"
@@ -99,3 +101,24 @@ def test_threads_end_after_they_begin(start_ns: Any, stop_ns: Any, is_wrong: boo
     lanes = Lanes(point=0, reps=1, start_ns=start_ns, stop_ns=stop_ns)
     told = contradiction(lanes, None, None, None)
     assert told == ("a thread is done before it begins" if is_wrong else None)
+
+
+@pytest.mark.parametrize(
+    ("before", "last_ns", "is_wrong"),
+    [(0, (6, 7), False), (0, (6, 6), True), (0, (4, 7), True), (None, (5, 6), False)],
+)
+def test_a_synchronisation_after_a_chunk_is_later_on_each_rank(
+    before: int | None, last_ns: tuple[int, int], is_wrong: bool
+) -> None:
+    rest: dict[str, Any] = dict.fromkeys(("offset_ns", "drift_ppm", "error_ns", "bound_ns"), (0.0, 0.0))
+    syncs = {
+        index: Sync(index=index, algorithm="skampi", domains=2, at_ns=at_ns, **rest)
+        for index, at_ns in enumerate([(5, 6), last_ns])
+    }
+    obs = Obs(point=0, first=0, count=1, start_ns=[[1]], stop_ns=[[2]], sync_before=before, sync_after=1)
+    run = PointRun(0, _point(), (), None)
+    if is_wrong:
+        with pytest.raises(InputError, match="synchronisation 1 of point 0 is not after 0"):
+            with_obs(run, (obs,), syncs)
+    else:
+        assert with_obs(run, (obs,), syncs).syncs == tuple(syncs.values())[before is None :]

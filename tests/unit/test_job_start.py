@@ -69,6 +69,16 @@ def test_the_start_of_mpi_is_one_answer_by_launcher_on_the_most_ranks() -> None:
     assert said.endswith("from main to the end of the first allreduce 36.0 ms – 84.8 ms by hydra.")
 
 
+def test_a_variable_that_was_unset_is_said_to_be() -> None:
+    each = (
+        msgspec.structs.replace(_row("mpi.first.init", 2, 2e7), env={"UCX_TLS": word})
+        for word in ("-", "tcp")
+    )
+    unset, tcp = start_answers(start_times(list(each)))
+    assert unset.startswith("MPICH 5.0.2 on 2 ranks (UCX_TLS unset): ")
+    assert tcp.startswith("MPICH 5.0.2 on 2 ranks (UCX_TLS=tcp): ")
+
+
 def test_several_folders_have_one_table_and_one_answer() -> None:
     """Two were started alike: their folders tell them apart."""
     each = {"old": 2e7, "new": 3e7, "slurm": 5e7}

@@ -92,6 +92,7 @@ _MISTAKES: list[tuple[Callable[[str], object], str]] = [
     (lambda here: _measure("osu_latency"), "test of another suite"),
     (lambda here: _measure("self.empty", sizes=8), "measure takes no 'sizes'; did you mean 'bytes'?"),
     (lambda here: _measure("self.empty", n=2), "measure takes no 'n'; did you mean 'ranks'?"),
+    (lambda here: _measure("self.empty", message_size=8), "no 'message_size'; did you mean 'bytes'?"),
     (
         lambda here: _measure(like="osu_latency -m 8:64 -i 100 -x 3", launches=2),
         "type: measure(like='osu_latency', launches=2, bytes='8..64', rule='fixed', params={'count': 100})",

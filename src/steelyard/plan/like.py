@@ -18,6 +18,13 @@ _LAUNCHES = "each start of the program is a launch: --launches 10"
 _WARM_UP = "warm-up ends when samples no longer become faster"
 _BUDGET = "an end in time is --time-budget 1m"
 _COUNT = "--rule fixed --param count=N takes N samples; without, the stop rule takes as many as it needs"
+# Option of ours, as Python spells it -> what people call it, and what to tell them.
+OTHER_NAMES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "ranks": (_RANKS, ("np", "nprocs", "procs", "processes", "ntasks")),
+    "bytes": (_SIZES, ("size", "sizes", "nbytes", "message-size")),
+    "launches": (_LAUNCHES, ("runs", "repeat", "repeats", "repetitions", "trials")),
+    "time_budget": (_BUDGET, ("timeout", "duration", "budget")),
+}
 # Options of other suites, and names that people try; what does the same here.
 THEIR_OPTIONS: Mapping[str, str] = {
     "-np": _RANKS,
@@ -48,12 +55,11 @@ THEIR_OPTIONS: Mapping[str, str] = {
     **dict.fromkeys(("-T", "--type"), "the type of data is --param type=float"),
     "-map": "places are --placement",
     "-time": "the time of a test case is --param most_seconds=1, that of the run --time-budget 1m",
-    **dict.fromkeys(("--size", "--sizes", "--message-size", "-s"), _SIZES),
-    **dict.fromkeys(("--np", "--nprocs", "--procs", "--ntasks"), _RANKS),
+    **{f"--{name}": said for said, names in OTHER_NAMES.values() for name in names},
+    "-s": _SIZES,
+    "-r": _LAUNCHES,
     **dict.fromkeys(("--iterations", "--iters", "--samples", "--count"), _COUNT),
-    **dict.fromkeys(("--runs", "--repeat", "--repetitions", "--trials", "-r"), _LAUNCHES),
     **dict.fromkeys(("--warmup", "--warm-up"), _WARM_UP),
-    **dict.fromkeys(("--timeout", "--duration", "--budget"), _BUDGET),
     **dict.fromkeys(("-o", "--output", "--outdir"), "the results folder is --out DIR"),
     "--csv": "a table of it is in results.csv; steelyard show DIR --csv prints it",
 }

@@ -205,7 +205,8 @@ def _laid_out(table: Table, paper: Paper) -> Iterator[str]:
     table = narrowed(table, paper.width)
     body = _body(table)
     widths = _widths(body, _whole_lines(table), paper.width)
-    for text in _wrapped(_titled(table), paper.width) if _titled(table) else ():
+    title = _titled(table)
+    for text in _wrapped(title, paper.width) if title else ():
         yield _styled(text, BOLD, paper)
     headings = [_wrapped(one.name, width) for one, width in zip(body, widths, strict=True)]
     most = max(map(len, headings), default=0) if any(one.name for one in body) else 0

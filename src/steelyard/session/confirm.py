@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from steelyard.base.errors import InputError
 from steelyard.campaign.folder import default_folder
 from steelyard.campaign.started_programs import arm_line, started_by
-from steelyard.engines.mpi import choose_mpi
+from steelyard.engines.mpi import WHEELS, choose_mpi
 from steelyard.judges.compare.arms import rivals_by
 from steelyard.judges.compare.scale import Question
 from steelyard.judges.compare.verdicts import compare
@@ -65,7 +65,7 @@ def check_baseline(baseline: str, night: Night) -> None:
         raise InputError(
             f"--baseline {baseline} does not exist; give the path of the build that was replaced"
         )
-    if factor == "mpi" and not build.endswith("-pypi"):  # a wheel would be installed
+    if factor == "mpi" and build not in WHEELS:  # which would be installed
         choose_mpi(build)
 
 

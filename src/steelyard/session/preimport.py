@@ -31,17 +31,15 @@ class ImportsAhead:
 
     def __init__(self, modules: Sequence[str] = _MODULES) -> None:
         self._thread = threading.Thread(target=_import_all, args=(modules,), daemon=True)
-        self._has_begun = False
 
     def begin(self) -> None:
         """Begin to import, if that has not begun."""
-        if not self._has_begun:
-            self._has_begun = True
+        if self._thread.ident is None:
             self._thread.start()
 
     def is_idle(self) -> bool:
         """Is all imported?"""
-        return self._has_begun and not self._thread.is_alive()
+        return self._thread.ident is not None and not self._thread.is_alive()
 
 
 def _import_all(modules: Sequence[str]) -> None:

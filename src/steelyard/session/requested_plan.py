@@ -15,6 +15,7 @@ from steelyard.base.printable import shortened, visible
 from steelyard.plan.arguments import asked_plan
 from steelyard.plan.arms import read_arms
 from steelyard.plan.arrivals import read_arrivals
+from steelyard.plan.like import OTHER_NAMES
 from steelyard.plan.plan import Plan, nearest
 from steelyard.plan.settings import read_around
 from steelyard.records.campaign_file import AROUND
@@ -235,11 +236,11 @@ def _shown(value: Any) -> str:
 
 # What people call a keyword -> its name.
 _CALLED: Mapping[str, str] = {
-    **dict.fromkeys(("n", "np", "nprocs", "processes", "procs", "ntasks"), "ranks"),
-    **dict.fromkeys(("size", "sizes", "nbytes", "bytes_", "message_size"), "bytes"),
-    **dict.fromkeys(("runs", "repeat", "repeats", "repetitions", "iterations"), "launches"),
-    **dict.fromkeys(("param", "parameters"), "params"),
-    **dict.fromkeys(("budget", "timeout", "seconds"), "time_budget"),
+    **{other.replace("-", "_"): name for name, (_, others) in OTHER_NAMES.items() for other in others},
+    "n": "ranks",
+    "bytes_": "bytes",
+    "param": "params",
+    "parameters": "params",
     "yield": "yield_",
 }
 

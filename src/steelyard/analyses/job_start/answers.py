@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from steelyard.analyses.answer_words import sure_words
 from steelyard.analyses.job_start.model import INIT, JOB, StartTimes
 from steelyard.base.plural import counted
-from steelyard.base.units import format_time, format_values
+from steelyard.base.units import format_time
 from steelyard.results.row import Row
+from steelyard.rows.labels import set_facts
 from steelyard.rows.op_facts import mpi_words
 from steelyard.stats import Interval
 
@@ -31,7 +32,7 @@ def start_answers_across(folders: Mapping[str, Sequence[StartTimes]]) -> Iterato
     groups: dict[tuple[str | None, str], list[_Named]] = {}
     for name, starts in folders.items():
         for start in starts:
-            groups.setdefault((start.mpi, format_values(start.env)), []).append((name, start))
+            groups.setdefault((start.mpi, _setting_of(start)), []).append((name, start))
     for (mpi, setting), named in groups.items():
         hosts, ranks = most = max(_size(start) for _, start in named)
         cases = [(name, start) for name, start in named if _size(start) == most]
@@ -44,6 +45,10 @@ def start_answers_across(folders: Mapping[str, Sequence[StartTimes]]) -> Iterato
             whole = _times(cases, [start.job for _, start in cases])
             parts.append(f"from main to the end of the first allreduce {whole}")
         yield f"{who}: {'; '.join(parts)}."
+
+
+def _setting_of(start: StartTimes) -> str:
+    return ", ".join(fact.said for fact in set_facts("env", start.env).values())
 
 
 def _size(start: StartTimes) -> tuple[int, int]:

@@ -51,8 +51,9 @@ class Rivals:
 
 def factor_of(word: str) -> str:
     """Find the factor that was typed: `param=window` is `param.window`, `thread-level` an option's name."""
-    axis = word.lstrip("-").replace("-", "_")
-    return _TYPED.get(axis, axis) if _TYPED.get(axis, axis) in AXES else word.replace("=", ".", 1)
+    typed = word.lstrip("-").replace("-", "_")
+    axis = _TYPED.get(typed, typed)
+    return axis if axis in AXES else word.replace("=", ".", 1)
 
 
 def value_of(row: Row, factor: str) -> str | None:

@@ -8,6 +8,7 @@ import gc
 import os
 import shutil
 import signal
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -49,6 +50,19 @@ _GARBAGE = 20_000  # objects made before Python looks for some; by itself it loo
 _FAMILIES = ("openmpi", "mpich", "embedded", "intel")
 # Numbers of ranks that stand for all: one, with a core each, and one that is no power of two.
 _RANKS = (1, 2, 3)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give each worker of pytest-xdist a TMPDIR of its own, which all users may write as they may /tmp.
+
+    Launches of Open MPI 4 share a folder of the user there: the last one removes it, and another that begins
+    in that moment fails with "File exists".
+    """
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = tempfile.mkdtemp(prefix="w")  # short: sockets lie in it
+        Path(folder).chmod(0o1777)
+        os.environ["TMPDIR"] = tempfile.tempdir = folder
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 @pytest.hookimpl(tryfirst=True)
